@@ -152,7 +152,7 @@ TEST(AnonymousTest, WhatAnAnalysisNeedsStays) {
   const std::vector<Span> spans = other->Spans(ThreadId{0});
   EXPECT_EQ(other->String(spans[2].name), "posix");
   EXPECT_EQ(other->String(spans[2].object), "/d1/d2/d3/f1.jpg");
-  // A digest still names the transform whose span it belongs to.
+  // A digest event still names its transform, by the hash of the transform's stand-in.
   const std::string_view flip = other->String(spans[1].name);
   EXPECT_NE(flip, "AcmeFlip");
   EXPECT_EQ(wire::NameOfDigest(other->events()[0].value), Hash(flip));

@@ -2,11 +2,10 @@
 //
 // Makes followed units for tests, as an agent records them for a sample, batch or step.
 //
-//   FollowedUnit unit({.at = start, .duration = Ms(10), .ordinary = Ms(6), .thread = thread,
-//                      .stage = StageId::kSample});
-//   const auto getitem = unit.Function("__getitem__", "/a/data.py", 40, {.total = Ms(9), .own =
-//   Ms(1)}); const auto loop = unit.Line(getitem, 47, {.total = Ms(8), .own = Ms(6), .count =
-//   4096}); unit.Builtin("numpy.random.choice", {.total = Ms(2), .own = Ms(2), .count = 64}, loop);
+//   FollowedUnit unit({.at = start, .duration = Ms(10), .thread = thread});
+//   const auto getitem = unit.Function("__getitem__", "/a/data.py", 40, {Ms(9), Ms(1)});
+//   const auto loop = unit.Line(getitem, 47, {Ms(8), Ms(6), 4096});
+//   unit.Builtin("numpy.random.choice", {Ms(2), Ms(2), 64}, loop);
 //   unit.AddTo(builder);  // any Packer
 #pragma once
 

@@ -58,7 +58,7 @@ std::multiset<std::string> FollowedRows(const Trace& trace) {
   return rows;
 }
 
-// The same without texts: damage may cost a text and leave its row.
+// Each row with its times only: damage may destroy a text but leave its row intact.
 std::multiset<std::string> BareRows(const Trace& trace) {
   std::multiset<std::string> rows;
   for (const UnitRow& u : trace.unit_rows()) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kHz = 2'700'000'000;
 
-// A TSC that runs faster by `ppm` than the header says.
+// A TSC whose frequency is `ppm` parts per million above that of the header.
 struct Tsc {
   double ppm = 0;
   [[nodiscard]] std::uint64_t At(std::uint64_t ns) const {
@@ -116,7 +116,8 @@ TEST(ClockTest, ADamagedFirstAnchorIsOverruledByTheNextOnes) {
   EXPECT_EQ(clock.ToNs(2'500'000'000).value, 2'500'000'000);
 }
 
-// Like the collector: an anchor a second, records in between. The header's frequency is 20 ppm off.
+// As in the collector, there is an anchor every second, and records in between. The header's
+// frequency is 20 ppm too low.
 TEST(ClockTest, AStreamStaysWithinAMicrosecondAndNeverChangesItsMind) {
   const Tsc tsc{.ppm = 20};
   ClockMap clock(wire::kClockTsc, kHz);

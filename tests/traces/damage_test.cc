@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Truncation at every byte and every flipped bit: never a crash, never a span that was not there.
+// Reads files that are cut at any byte or have any one bit flipped. No such file may crash the
+// reader or yield a span that was not recorded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ TEST(DamageTest, ARecordingCutAtAnyByteIsReadAsFarAsItGoes) {
   const Known known(*sound);
   std::uint64_t before = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    // In the empty pages between the used parts, only every 331st byte is tried.
+    // In the empty part of a chunk the file is cut at every 331st byte only.
     const std::size_t in_chunk =
         size < wire::kHeaderSize ? size : (size - wire::kHeaderSize) % wire::kChunkSize;
     if (in_chunk > 6000 && size % 331 != 0) {

@@ -12,7 +12,7 @@
 namespace penstock::traces {
 namespace {
 
-// Hides secrets in words joined as in /proc/self/cmdline, without the last 0.
+// Joins the words as in /proc/self/cmdline, without the last null byte, and hides the secrets.
 std::vector<std::string> Hidden(const std::vector<std::string>& words, std::size_t room = 4096) {
   std::string text;
   for (const std::string& word : words) text += word + '\0';

@@ -73,11 +73,11 @@ TEST(MergeTest, EveryPartIsThereOnOneClock) {
                              {second.get(), "b.penstock", {TimeNs{5'000'000'000}, 0, {}}, {}}});
   ASSERT_EQ(merged->processes().size(), 2u);
   EXPECT_EQ(merged->processes()[0].pid, 7u);
-  EXPECT_EQ(merged->processes()[1].pid, 10'000'007u);  // differs, and still shows the 7
+  EXPECT_EQ(merged->processes()[1].pid, 10'000'007u);  // not 7 again, but ends with it
   EXPECT_EQ(merged->processes()[1].facts.at("pid"), "7");
   EXPECT_EQ(merged->processes()[1].facts.at("part"), "1");
   EXPECT_EQ(merged->threads()[1].process, ProcessId{1});
-  EXPECT_EQ(merged->threads()[1].tid, 10'000'007u);  // still the main thread
+  EXPECT_EQ(merged->threads()[1].tid, 10'000'007u);  // tid == pid: the main thread
   EXPECT_EQ(merged->threads()[1].first, TimeNs{6'000'000'000});
   EXPECT_EQ(merged->threads()[1].last, TimeNs{7'000'000'000});
   ASSERT_EQ(merged->events().size(), 2u);

@@ -27,9 +27,9 @@ using traces::testing::TempFolder;
 // Called by the fsync() at the end of this file, so that a test sees when a file or a folder is
 // synced.
 std::function<void(bool is_folder)> g_on_fsync;
-// While this is set, no file can be cut.
+// While this is set, ftruncate() fails.
 bool g_no_cut = false;
-// While this is set, an exclusive lock needs a descriptor that may write, as on NFS.
+// While this is set, an exclusive lock needs a descriptor that is open for writing, as on NFS.
 bool g_locks_of_nfs = false;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
@@ -77,7 +77,7 @@ TEST(OutputFileTest, ReplacesATemporaryFileOfAKilledWriter) {
 TEST(OutputFileTest, RefusesToReplaceAFolderFifoOrDevice) {
   const TempFolder folder;
   fs::create_directory(folder / "t");
-  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // making a device needs root
+  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // no device: that needs root
   for (const char* name : {"t", "f"}) {
     const auto file = OutputFile::Create(folder / name, ".part");
     ASSERT_FALSE(file.has_value()) << name;
@@ -244,7 +244,7 @@ TEST(OutputFileTest, TheSuffixBelongsToTheNameThatIsTaken) {
   ASSERT_TRUE(old.has_value() && fresh.has_value());
   ASSERT_TRUE(fresh->TakePlaceOf(*old).has_value());
   EXPECT_EQ(fresh->suffix(), ".part");
-  // A file that is written again has the name at which readers look.
+  // After KeepName() the file is there again, under the name that readers look for.
   fs::remove(folder / "t.part");
   ASSERT_TRUE(fresh->KeepName().has_value());
   EXPECT_TRUE(fs::exists(folder / "t.part"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The preview of a long trace shows the same as its spans, or there is none.
+// The preview of a long trace must agree with its spans; otherwise no preview is read.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,8 +15,8 @@ namespace {
 
 using testing::TempFolder;
 
-// Some 80,000 spans of a training process and two workers. Without `marked`, the training process
-// records no steps. Parents are recorded after their children.
+// Some 80,000 spans of a training process and two workers. With `marked`, the training process
+// records one step, else none. Parents are recorded after their children.
 void WriteRun(Packer& out, bool marked = false) {
   std::vector<ThreadId> threads;
   for (std::uint32_t p = 0; p < 3; ++p) {
@@ -70,7 +70,7 @@ void Pack(const std::filesystem::path& path, bool marked = false) {
   ASSERT_TRUE((*packer)->Finish().has_value());
 }
 
-// The spans of a trace as records of its threads, in chunks that take turns.
+// A recording with the spans of a trace, each in a record of its thread, ordered by their ends.
 RecordingWriter RecordingOf(const Trace& trace) {
   RecordingOptions options;
   options.chunks = static_cast<std::uint32_t>(trace.span_count() / 1000 + 16);
@@ -129,7 +129,7 @@ TEST(PreviewTest, OfAPackedFileIsWhatItsSpansGive) {
     ASSERT_TRUE(read.has_value());
     ExpectSame(*read, MakePreview(**trace));
     EXPECT_EQ(read->facts.at("command"), "train");
-    // The steps between the waits of the training process count, unless a step was recorded.
+    // If no step was recorded, each interval between two waits of the training process is a step.
     const auto steps = read->threads[0].totals[static_cast<std::size_t>(StageId::kStep)].count;
     EXPECT_EQ(steps, marked ? 1u : 399u);
   }
@@ -182,8 +182,8 @@ TEST(PreviewTest, CostsLittleInTheFile) {
     if (section.header.kind == packed::kPreview) previews += section.header.stored_size + 136;
   }
   EXPECT_GT(previews, 0u);
-  // Less than a byte per span in a short trace. In one of ten million spans it is a hundredth of
-  // that.
+  // In this short trace the previews take less than a byte per span. In a trace of ten million
+  // spans they take a hundredth of that.
   EXPECT_LT(static_cast<double>(previews) / 80'800, 1.0);
 }
 

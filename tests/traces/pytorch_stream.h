@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A realistic stream of spans, to measure and to test packing with.
+// Writes a realistic stream of spans, for tests and measurements of packing.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace penstock::traces::testing {
 
-// Spans as of PyTorch with an image folder. For each image: sample, read, decode, augment with
-// three transforms inside it. For each batch: fetch, collate, put and idle; in the training process
-// get, wait and step. Each epoch is a random permutation of `images` indices, each image has a
-// path, and times are lognormal.
+// Spans like those of a PyTorch run over an image folder. For each image: sample, read, decode,
+// augment with three transforms inside it. For each batch: fetch, collate, put and idle; in the
+// training process get, wait and step. Each epoch is a random permutation of `images` indices, each
+// image has a path, and times are lognormal.
 struct StreamOptions {
   std::uint32_t images = 50'000;
   std::uint32_t epochs = 1;

@@ -247,7 +247,7 @@ TEST(StandInsTest, FoldersThatPeopleNameAreReplacedAlsoInSystemFolders) {
              {"/usr/local/lib/python3.11/dist-packages/acme/x.py",
               "/usr/local/lib/python3.11/dist-packages/d2/f2.py"},
              {"/proc/self/cwd/ann/x.jpg", "/proc/self/cwd/d3/f3.jpg"},
-             // In two parts, since the lint takes them together for a folder of this machine.
+             // Split in two: the lint would take the whole path for a folder of this machine.
              {"/proc/7/root"
               "/home/ann",
               "/proc/7/root"

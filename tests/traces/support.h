@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of traces share: temporary folders, small recordings, the spans of a trace.
+// Helpers for the tests of traces: temporary folders, small recordings, the spans of a trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,19 +40,19 @@ class TempFolder {
 [[nodiscard]] std::vector<std::byte> ReadFile(const std::filesystem::path& path);
 void WriteFile(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
-// A recording of two processes with a thread each: about forty records of every kind, except
+// A recording of two processes with a thread each. It has about forty records, of every kind except
 // followed units, and one operation in flight.
 [[nodiscard]] RecordingWriter SmallRecording(const RecordingOptions& options = {});
 // A recording of one worker with two followed units: one has three nodes, the other one.
 [[nodiscard]] RecordingWriter FollowedRecording(const RecordingOptions& options = {.chunks = 2});
 [[nodiscard]] std::vector<std::byte> Bytes(RecordingWriter& recording);
-// What a record has in place of a name.
+// The hash that a record has in place of a name.
 [[nodiscard]] std::uint32_t NameHash(std::string_view name);
 
-// The fields of a span that no damage may change, without its strings.
+// The fields of a span except its strings. No damage may change them.
 using SpanNumbers = std::array<std::int64_t, 11>;
 using Strings = std::set<std::string, std::less<>>;
-// Those of every span of the trace that is finished, sorted.
+// The fields of every finished span of the trace, sorted.
 [[nodiscard]] std::vector<SpanNumbers> AllNumbers(const Trace& trace);
 [[nodiscard]] Strings AllStrings(const Trace& trace);
 

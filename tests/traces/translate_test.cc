@@ -40,7 +40,7 @@ TEST(CopyTraceTest, NumbersAreThoseOfTheTraceThatIsWritten) {
   data.realtime_offset = TimeNs{5};
   const auto from = MakeTrace(std::move(data));
 
-  TraceBuilder out;  // gets a process, a thread and a text of its own first
+  TraceBuilder out;  // has a process, a thread and a text already
   process.pid = 1;
   thread.tid = 2;
   thread.process = out.AddProcess(process);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests followed calls as columns of a caller, places of ids, and texts. tests/python/trace_test.py
-// tests the other tables.
+// Tests three parts of the C API: followed calls as columns, penstock_trace_places(), and texts.
+// tests/python/trace_test.py tests the other tables.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

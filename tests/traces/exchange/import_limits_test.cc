@@ -52,7 +52,8 @@ std::vector<std::string> SpanNames(const Trace& trace) {
 }
 
 TEST(ImportLimitsTest, ASpanThatIsTooLongCostsNoOtherSpanOfItsBlock) {
-  // The latest time that is read, twice: the end of the second event is later than a trace can say.
+  // The start of the event "late" and its duration are each the largest number that is accepted. So
+  // the event ends later than a trace can express.
   const LimitedImport imported = ImportLimited(R"([
       {"ph":"B","name":"open","pid":1,"tid":1,"ts":5},
       {"ph":"X","name":"late","pid":1,"tid":1,"ts":2251799813685248,"dur":2251799813685248},

@@ -38,7 +38,7 @@ void Put(const std::filesystem::path& path, std::string_view text) {
 
 Imported ImportFile(const testing::TempFolder& folder, const std::filesystem::path& from) {
   const std::filesystem::path to = folder / "imported.penstock";
-  std::filesystem::remove(to);  // of an earlier import
+  std::filesystem::remove(to);  // the file of an earlier import
   auto summary = ImportTrace(from, to);
   if (!summary) {
     EXPECT_FALSE(std::filesystem::exists(to));
@@ -56,7 +56,7 @@ Imported ImportText(std::string_view text) {
   return ImportFile(folder, folder / "file");
 }
 
-// The fields of a span that both formats have.
+// The fields of a span that must come back from both formats, Chrome's and Perfetto's.
 using Row =
     std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t, std::int64_t,
                std::uint64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -104,8 +104,8 @@ TEST(RoundTripTest, WhatWeExportComesBack) {
   }
 }
 
-// Two batches of a loader, one copy and one kernel. The arguments differ by version of PyTorch: the
-// head of the file, four categories, and the tid of a stream.
+// A file with two batches of a loader, one copy and one kernel. The arguments are the parts that
+// differ between versions of PyTorch: the head of the file, four categories, the tid of a stream.
 std::string Kineto(std::string_view top, std::string_view loop, std::string_view runtime,
                    std::string_view copy, std::string_view kernel, std::string_view stream) {
   return fmt::format(R"j({{{}"deviceProperties":[{{"id":0,"name":"A100","numSms":108}}],

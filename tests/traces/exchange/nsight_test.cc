@@ -26,7 +26,7 @@ CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);
 INSERT INTO META_DATA_EXPORT VALUES('EXPORT_SCHEMA_VERSION','3.11.0');
 )sql";
 
-// pid 40, tid 41.
+// A globalTid: process 40, thread 41.
 constexpr std::int64_t kThread = (std::int64_t{40} << 24) + 41;
 
 struct ImportedDatabase {

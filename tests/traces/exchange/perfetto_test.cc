@@ -195,7 +195,8 @@ TEST(PerfettoTest, NamesOfThreadsAndWordsOfCommandsAreUtf8) {
   }
 }
 
-// A followed sample of 100 us: __getitem__ takes 20 itself, load() 60, of which 50 are in line 52.
+// A followed sample of 100 us: __getitem__ takes 20 us itself, and load() 60 us, of which 50 us are
+// in line 52.
 std::unique_ptr<Trace> Followed() {
   TraceBuilder builder;
   ProcessInfo process;

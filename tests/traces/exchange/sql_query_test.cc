@@ -108,7 +108,8 @@ TEST_F(SqlQueryTest, NothingIsChangedAndNoOtherFileOpened) {
 }
 
 TEST_F(SqlQueryTest, OneStepOfAQuestionIsShort) {
-  // Each of these would take seconds to hours in one step, which nothing can stop.
+  // The questions that are refused would take seconds to hours in a single step of SQLite, and
+  // nothing can stop such a step.
   EXPECT_EQ(Refused("SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || 1)"),
             SqlProblem::kWrong);
   EXPECT_THAT(detail_, HasSubstr("too big"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections with sound checksums and numbers that no packer writes.
+// Sections whose checksums are right, but which hold numbers that no packer writes.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-// What stands for a name whose text has not come.
+// The text in place of a name of which only the hash is known.
 std::string ShortHash(std::string_view name) {
   char text[10];
   std::snprintf(text, sizeof text, "#%08x",
@@ -52,15 +52,15 @@ class TextFile {
   PackedStrings strings_{file_};
 };
 
-// UBSan finds the overflow.
+// If the reader's sum of ids overflowed, UBSan would report it.
 TEST(ForgedTest, AnIdFarBeyondAllNumbersIsDamage) {
   ByteWriter payload;
   payload.Varint(2);
   payload.Signed(5);
   payload.Signed(kLargest);
   for (int i = 0; i < 2; ++i) {
-    payload.Varint(0);  // shared with the text before
-    payload.Varint(0);
+    payload.Varint(0);  // bytes shared with the text before
+    payload.Varint(0);  // bytes that follow
   }
   std::vector<std::uint32_t> ids;
   EXPECT_FALSE(ReadStrings(payload.bytes(), 0,
@@ -84,7 +84,8 @@ TEST(ForgedTest, IdsWithWideGapsNeedMemoryThatCanBeRefused) {
   EXPECT_GT(asked, kIds * kMaxStringGap * sizeof(std::uint32_t));
 }
 
-// Each pair of an id and a text would take 8 bytes: 80 GB.
+// 100,000 ids wait for a text that comes 100,000 times. If each of these pairs took 8 bytes, the
+// reader would need 80 GB.
 TEST(ForgedTest, ManyIdsWithTheHashOfATextThatIsRepeatedNeedLittleMemory) {
   constexpr std::uint32_t kEach = 100'000;
   const std::string text = "RandomCrop";
@@ -98,7 +99,7 @@ TEST(ForgedTest, ManyIdsWithTheHashOfATextThatIsRepeatedNeedLittleMemory) {
 }
 
 TEST(ForgedTest, ATextDoesNotStandForItself) {
-  // The second id has had the text, but reads as its hash now.
+  // Id 2 first has the text, and later only its hash.
   const std::string text = "RandomCrop";
   const std::string missing = ShortHash(text);
   StringRuns runs;
@@ -111,7 +112,7 @@ TEST(ForgedTest, ATextDoesNotStandForItself) {
   EXPECT_EQ(file.Get(StringId{2}), text);
 }
 
-// UBSan finds the overflow.
+// If the reader's sum of generations overflowed, UBSan would report it.
 TEST(ForgedTest, ADifferenceOfGenerationsMayBeAnyNumber) {
   std::vector<Span> spans(2);
   spans[0].batch = {1, 7};

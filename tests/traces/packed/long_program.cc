@@ -15,8 +15,8 @@ std::uint64_t Mix(std::uint64_t x) {
 
 namespace {
 
-// Image number `at` of an epoch. Each epoch is another permutation of the files: a Feistel network,
-// applied again until the result is below `files`.
+// The file that an epoch reads as number `at`. Each epoch has its own permutation of the files: a
+// Feistel network, which is applied again until the result is below `files`.
 std::uint64_t Shuffled(std::uint64_t at, std::uint64_t files, std::uint64_t epoch) {
   unsigned half = 1;
   while (std::uint64_t{1} << 2 * half < files) ++half;
@@ -43,7 +43,7 @@ std::string PathOf(std::uint64_t index) {
 Times::Times() {
   for (std::size_t i = 0; i < factors_.size(); ++i) {
     const double u = (static_cast<double>(i) + 0.5) / static_cast<double>(factors_.size());
-    // Box-Muller. The second number is made from the first, which is random enough here.
+    // Box-Muller method. v is computed from i as u is, which is random enough here.
     const double v = static_cast<double>(Mix(i) >> 11) * 0x1p-53;
     factors_[i] = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);
   }

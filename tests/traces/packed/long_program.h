@@ -30,7 +30,7 @@ struct Options {
   double hours = 1;
   std::uint64_t restart_s = 0;  // all processes are replaced after this time; 0: never
   std::string output = "long.penstock";
-  double most_bytes = 0;  // limit per span. In all three limits 0 means: not checked
+  double most_bytes = 0;  // a limit per span; 0 in this and the next two limits: no limit
   double most_mb = 0;
   double most_growth_mb = 0;
 };
@@ -65,7 +65,7 @@ class Told {
   std::vector<std::uint64_t> ids_ = std::vector<std::uint64_t>(kWays << 14);
 };
 
-// Threads that do nothing but read, decode and augment one image after the other.
+// A program whose threads read, decode and augment one image after the other, and do nothing else.
 class Program {
  public:
   Program(const Options& options, RecordingWriter& ring);
@@ -74,7 +74,7 @@ class Program {
   void Restart();
   // Thread `t` makes one image. It begins at `from` or later.
   void Image(std::uint32_t t, std::uint64_t from);
-  // The processes that have ended and were not retired yet.
+  // The processes that have ended and that the drain has not retired yet.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>>& ended() { return ended_; }
   [[nodiscard]] std::uint64_t images() const { return images_; }
   [[nodiscard]] std::uint64_t dropped() const {

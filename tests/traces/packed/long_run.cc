@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulates a day in minutes: threads write the spans of a loader's workers into a ring, which is
-// drained and packed as by the collector. Prints the bytes per span on disk, the memory of the
-// collector's part and its growth, and checks every name. benchmarks/README.md has the figures; a
-// small run is a test.
+// Simulates a day in minutes: threads write the spans of a loader's workers into a ring. The ring
+// is drained and packed as the collector does it. Prints the bytes per span on disk, the memory
+// that draining and packing need, and how it grows. Checks every name. benchmarks/README.md has the
+// figures; a small run is a test.
 //
 //   traces_long_run --spans 1000000000 --files 14000000 --hours 24 -o /big/disk/day.penstock
 #include <fmt/format.h>
@@ -152,7 +152,8 @@ int Run(const Options& options) {
   const double bytes = size / static_cast<double>(*spans);
   const std::size_t n = memory.kb.size();
   const double most = memory.MostMb(0, n);
-  // Compares the largest values of two quarters, because spans that wait for a flush come and go.
+  // Compares the largest values of two quarters, because the memory for spans that wait for a flush
+  // rises and falls.
   const double growth = memory.MostMb(n * 3 / 4, n - 1) - memory.MostMb(n / 4, n / 2);
   fmt::print(
       "{} spans, {:.0f} bytes: {:.2f} bytes a span; memory at most {:.1f} MB, {:.2f} MB more "

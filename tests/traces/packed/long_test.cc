@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces as of a whole day: many threads with few spans each, many sections, many names.
+// Traces like those of a whole day: many threads with few spans each, many sections, many names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ using testing::TempFolder;
 
 constexpr std::uint32_t kThreads = 144;
 
-// Adds a few spans of each of many threads before every flush.
+// Adds spans of each of many threads before every flush.
 class Slow {
  public:
   explicit Slow(Packer& out) : out_(out) {
@@ -66,7 +66,8 @@ class Slow {
   std::uint64_t count_ = 0;
 };
 
-// Counts how often each span occurs, by its number. Checks their order.
+// How often each span occurs, by its number, which is in the field `bytes`. Checks the order of the
+// spans.
 std::map<std::uint64_t, int> Numbers(const Trace& trace) {
   std::map<std::uint64_t, int> numbers;
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
@@ -112,7 +113,8 @@ TEST(LongTest, FewSpansOfManyThreadsDoNotCostASectionEach) {
   ASSERT_TRUE(trace.has_value());
   EXPECT_FALSE((*trace)->losses().any());
   ExpectEachOnce(**trace, slow.count());
-  EXPECT_LT(Sections(folder / "t", packed::kSpans), 2000u);  // a section each would be 57,600
+  // A section for each thread and flush would be 57,600.
+  EXPECT_LT(Sections(folder / "t", packed::kSpans), 2000u);
   EXPECT_FALSE(std::filesystem::exists(folder / "t.part.tail"));
 }
 
@@ -124,7 +126,7 @@ TEST(LongTest, WhatWasFlushedIsThereWithoutAnEnd) {
     ASSERT_TRUE(packer.has_value());
     Slow slow(**packer);
     for (int i = 0; i < 4; ++i) {
-      slow.Flushes(20, i < 3 ? 3 : 600);  // first so few spans wait in the tail, then many
+      slow.Flushes(20, i < 3 ? 3 : 600);  // few spans at first, then many
       slow.Flushes(1, 1);
       count = slow.count();
       const auto trace = OpenTrace(folder / "t.part");
@@ -279,7 +281,7 @@ TEST(LongTest, ProcessesThatComeAndGoAreWrittenAndForgotten) {
     if (ended.size() < 200) continue;
     drain.Drain(out, NobodyDies);
     drain.Retire(ended, out);
-    EXPECT_EQ(ended.size(), 200u);  // nothing was given back yet
+    EXPECT_EQ(ended.size(), 200u);  // their chunks are not released yet
     ASSERT_TRUE(out.Flush().has_value());
     drain.Release();
     for (wire::ProcessSlot& one : ring.header().processes) {

@@ -30,8 +30,8 @@ std::unique_ptr<Trace> OpenWindow(const fs::path& path) {
   return trace ? std::move(*trace) : nullptr;
 }
 
-// A program of two processes with a thread each: `rate` spans a second on each thread, each with
-// one of 500 paths; an event with each tenth span; ten counter samples a second.
+// A program of two processes with one thread each. A thread makes `rate` spans a second, each with
+// one of 500 paths, and an event with every tenth span. There are ten counter samples a second.
 class Source {
  public:
   explicit Source(Packer& out) : out_(out), counter_(out.Intern("rss_bytes")) {
@@ -159,7 +159,8 @@ TEST(WindowTest, TheFileDoesNotGrowWithTheRun) {
   EXPECT_GT((*packer)->bytes_written(), 0u);
 }
 
-// A longer name in each new file would soon be longer than a file system allows.
+// If each new file had a longer name than the one before, the names would soon be longer than a
+// file system allows.
 TEST(WindowTest, ANameThatIsNearlyTooLongLastsForTheWholeRun) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / std::string(240, 't'), {.keep = kKeep});
@@ -229,7 +230,7 @@ TEST(WindowTest, AThreadThatWasSilentForLongComesBack) {
   ExpectConsistent(*trace);
 }
 
-// A flight recorder is for this case: what happened before everything stood still?
+// A flight recorder must show what happened before the program stood still.
 TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t", {.keep = kKeep});
@@ -240,7 +241,8 @@ TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
     largest = std::max(largest, (*packer)->bytes_written());
   }
   EXPECT_LT(largest, 6u << 20);
-  // The unfinished span in which the run stands still ended long ago, and must be kept.
+  // The span in which the run stands still is unfinished. Its recorded end is long ago, but it must
+  // be kept.
   Span stuck;
   stuck.start.value = kStart + 49 * kSecond;
   stuck.duration.value = kSecond / 2;
@@ -264,7 +266,8 @@ TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
   EXPECT_EQ(unfinished, 1u);
 }
 
-// A single time far ahead, from a damaged record that was not noticed, must not make others old.
+// A damaged record that was not noticed may have a time far in the future. Other spans must not be
+// dropped as too old because of it.
 TEST(WindowTest, ATimeFarAheadDropsNothing) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t", {.keep = kKeep});
@@ -300,7 +303,8 @@ TEST(FullDiskTest, NothingIsLostWhenRoomComesBack) {
     if (source.last()) on_disk = source.spans();
   }
   ASSERT_TRUE((*packer)->WaitsForRoom());
-  // A flush is in the file as a whole or not at all: in a real run the ring still holds the rest.
+  // A flush is in the file as a whole or not at all. In a real run the ring still holds the spans
+  // of flushes that are not in the file.
   EXPECT_EQ(CountSpans(*OpenWindow(folder / "small" / "t.part")), on_disk);
   fs::remove(ballast);
   source.Second(5, 500);

@@ -63,7 +63,7 @@ class Collected {
       ASSERT_TRUE(threads_[thread]->Write(record));
     }
   }
-  // Opens an operation of the thread that never ends.
+  // Opens an operation of the thread. It is never closed.
   void Open(std::size_t thread) {
     wire::Inflight open{};
     open.stage = wire::kDecode;
@@ -184,8 +184,8 @@ TEST(ContinueTest, BlocksThatWereWrittenBetweenTwoFlushesAreTakenFromTheRing) {
   EXPECT_EQ(run.left(), 9);
 }
 
-// When many spans are gathered, those of the tail go into blocks. Until the next mark the tail
-// still counts.
+// When many spans have been gathered, the packer moves the spans of the tail into blocks. Until the
+// next mark, `penstock recover` still needs the tail.
 TEST(ContinueTest, TheTailIsKeptUntilTheMarkThatCanDoWithoutIt) {
   constexpr std::size_t kThreads = 40;
   Collected run(kThreads, 700);

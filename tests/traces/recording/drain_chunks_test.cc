@@ -70,7 +70,7 @@ TEST(DrainTest, ADeadThreadsChunkIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 2u);
 }
 
-// A thread is killed while it has its old and its new chunk, with the same pending reads in both.
+// A thread is killed while it owns its old and its new chunk, with the same pending reads in both.
 // It dies between the collector's visits to the two chunks.
 TEST(DrainTest, ReadsThatArePendingInTwoChunksAreOneSpan) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 3});
@@ -129,7 +129,7 @@ TEST(DrainTest, AChunkWhoseClaimerDiedIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 1u);
 }
 
-// If a collector is killed, another one reads the records that were not flushed from the ring.
+// If a collector is killed, another one reads from the ring the records that were not flushed.
 TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 2});
   RecordingWriter::Thread thread(recording, recording.AddProcess(1, 1, wire::kRoleOther, -1), 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a drained recording says.
+// Checks the trace that draining a recording gives.
 #include "traces/recording/recording.h"
 
 #include <gmock/gmock.h>

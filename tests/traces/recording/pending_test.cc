@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drains recordings with reads that were pending when their thread was killed at the moments that
-// the table in traces/FORMAT.md, "What was pending", lists.
+// Drains recordings in which reads were pending when their thread was killed. traces/FORMAT.md,
+// "What was pending", has a table of the moments at which a thread may be killed.
 
 #include <gtest/gtest.h>
 
@@ -206,8 +206,8 @@ TEST_P(PendingTest, TwoThreadsThatHadTheSameNumberBothCount) {
   EXPECT_EQ(Drain().bytes, kBytes + 5);
 }
 
-// Without a collector: a chunk that was written to the file with a pending read, and the chunk in
-// which its thread went on, which has no anchor of its own yet.
+// Without a collector, a thread writes its full chunk to the file, with a pending read, and goes on
+// in the same memory. It is killed before it stores the new chunk's own anchor.
 TEST_P(PendingTest, AChunkInTheFileDoesNotCountBesideItsSuccessor) {
   if (GetParam() != wire::kLinear) return;
   Pend(0, 0);
@@ -279,7 +279,7 @@ TEST(BalanceTest, ReadsThatAreMissingAreAProblem) {
   ASSERT_EQ(report->problems.size(), 1u);
   EXPECT_NE(report->problems[0].find("4096 bytes less"), std::string::npos) << report->problems[0];
 
-  // It is no problem if a thread was killed while it counted at least as many bytes.
+  // Bytes may be missing if a thread was killed while it was counting a read of at least that size.
   recording.chunk(1).counting = 5000;
   testing::WriteFile(folder / "c.recording", testing::Bytes(recording));
   report = ValidateTrace(folder / "c.recording");
