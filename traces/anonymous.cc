@@ -197,7 +197,7 @@ class Anonymous final : public Trace {
       if (event.type != EventType::kDigest) continue;
       const std::uint32_t name = wire::NameOfDigest(event.value);
       if (name == 0) continue;
-      // No span has a name with this hash. A number of its own keeps equal hashes equal.
+      // No span has a name with this hash. A number replaces the hash, the same for equal hashes.
       const auto [at, fresh] =
           hashes.try_emplace(name, static_cast<std::uint32_t>(hashes.size() + 1));
       event.value = wire::DigestValue(wire::DigestOf(event.value), at->second);

@@ -12,8 +12,8 @@
 
 namespace penstock::traces {
 
-// No unit is longer than this, which is 39 hours. So the sum of the times of its rows, at most
-// 65,535, does not overflow.
+// No unit is longer than this, which is 39 hours. A unit has at most 65,535 rows, so the sum of
+// their times does not overflow.
 inline constexpr TimeNs kLongestUnit{std::int64_t{1} << 47};
 
 enum class CallKind : std::uint8_t {
@@ -40,7 +40,7 @@ struct UnitRow {
 };
 
 struct CallRow {
-  TimeNs at{};     // of its unit
+  TimeNs at{};     // start of its unit
   TimeNs total{};  // inside all its calls, without `cost`
   TimeNs own{};    // part of `total` that is in no other node
   TimeNs cost{};   // cost of following, already subtracted from `total`

@@ -14,7 +14,7 @@ constexpr int kShift = 40;
 constexpr double kMinBaselineNs = 50e6;   // anchors closer than this measure noise, not the clock
 constexpr double kToleranceNs = 20e3;     // an anchor this far off the line was not read cleanly
 constexpr double kHeaderError = 500e-6;   // relative error that the header's frequency may have
-constexpr double kMeasuredError = 20e-6;  // and the median of the slopes between anchors
+constexpr double kMeasuredError = 20e-6;  // the same of the median slope between anchors
 constexpr double kMinHz = 1e6;
 constexpr double kMaxHz = 1e11;
 constexpr double kLimitNs = 2e18;  // below 2^61: a damaged tick or slope must not wrap around
@@ -68,8 +68,8 @@ double ClockMap::NominalSlope() const {
   return PlausibleSlope(slope) ? slope : 0;
 }
 
-// Decides which clock it is. Ticks of CLOCK_MONOTONIC are nanoseconds. If the header and the
-// anchors disagree about that, the header was damaged.
+// Decides which clock the ticks are from. Ticks of CLOCK_MONOTONIC are nanoseconds. If the header
+// and the anchors disagree about the clock, the header was damaged.
 void ClockMap::Judge() {
   std::size_t same = 0;
   for (const wire::ClockAnchor& anchor : anchors_) {
@@ -131,7 +131,7 @@ void ClockMap::Update() {
     return;
   }
   if (kind_ == wire::kClockMonotonic) {
-    // An Update() that had only a damaged anchor may have taken it for another clock.
+    // An earlier Update() that had only a damaged anchor may have decided for the other clock.
     segments_.clear();
     std::vector<std::int64_t> times;
     for (const wire::ClockAnchor& anchor : anchors_) {
@@ -147,7 +147,8 @@ void ClockMap::Update() {
     return;
   }
   // The header's frequency may be damaged too, so the median of three or more slopes between
-  // neighbouring anchors overrules it. Without a usable frequency, that of fewer slopes is taken.
+  // neighbouring anchors overrules it. If the header has no usable frequency, the median of one or
+  // two slopes is taken.
   double slope = NominalSlope();
   double uncertainty = kHeaderError;
   std::vector<double> slopes;

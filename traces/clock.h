@@ -24,12 +24,12 @@ class ClockMap {
 
   void Add(const wire::ClockAnchor& anchor);
   // Takes the added anchors into account. Call it before the first conversion and after every
-  // Add(). An anchor is left out if it disagrees with its neighbours by more than 20 us and the
-  // possible error of the rate between them.
+  // Add(). An anchor is left out if it disagrees with its neighbours by more than 20 us plus the
+  // error that the rate may cause over the time between them.
   // Cost: O(n log n) in the number of anchors, which is kept below a few thousand.
   void Update();
 
-  // From now on the times of `ticks` and of everything before do not change, see above.
+  // From now on the times of `ticks` and of all earlier ticks do not change, see above.
   void Freeze(std::uint64_t ticks) {
     used_ = used_ || ticks != 0;
     converted_ = ticks > converted_ ? ticks : converted_;

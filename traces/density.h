@@ -53,8 +53,8 @@ class CellWriter {
   bool touched_ = false;
 };
 
-// Puts each span of a thread on the first level that is free at its start. The spans around it take
-// the levels above, so it lies below them.
+// Puts each span of a thread on the first level that is free at its start. The spans around a span
+// take the levels above, so it lies below them.
 class LevelPlacer {
  public:
   static constexpr std::size_t kMost = 16;  // deeper spans lie on the last level

@@ -136,13 +136,13 @@ struct ProcessInfo {
   Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent started; 0: not known
   std::uint64_t dropped = 0;
   std::uint64_t hook_misses = 0;
-  // Conservation: spans and the following together account for all bytes that reads returned.
+  // Conservation: spans and the following counts together hold all bytes that reads returned.
   bool counted = false;  // the counts are from the end of the trace and can be compared with it
   Bytes bytes_lost;      // part of bytes_dataset that is in no span
   Bytes bytes_claimed;   // part of bytes_dataset in spans that the program writes itself
   Bytes network_lost;    // part of bytes_network that is in no span
   Bytes network_claimed;
-  Bytes bytes_open;  // tolerance: threads were killed while they counted a read
+  Bytes bytes_open;  // may be missing: reads that killed threads were counting
 };
 
 // What a trace lacks, or what was damaged. All zero: nothing.

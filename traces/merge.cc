@@ -20,7 +20,7 @@ constexpr std::string_view kOfProcess = "process_memory_bytes";
 constexpr std::array<std::string_view, 2> kOfSystem = {"shm_used_bytes", "memory_available_bytes"};
 constexpr std::uint32_t kPidsOfPart = 10'000'000;  // a kernel has at most 4,194,304
 constexpr std::size_t kMostMoved = 200;
-static_assert((kMostMoved + 1) * kPidsOfPart <= wire::kDeviceLane);  // and viewers' 31 bits
+static_assert((kMostMoved + 1) * kPidsOfPart <= wire::kDeviceLane);  // also fits viewers' 31 bits
 
 std::string Fact(const Trace& trace, const std::string& key) {
   const auto found = trace.facts().find(key);

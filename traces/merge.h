@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges several traces of one run, of its ranks and hosts, into one: all processes of all of them,
-// on one clock. The caller knows how the clocks relate; analyzer/ranks/ finds that out.
+// Merges several traces of one run, from its ranks and hosts, into one trace with all their
+// processes on one clock. The caller knows how the clocks relate; analyzer/ranks/ finds that out.
 #pragma once
 
 #include <cstdint>

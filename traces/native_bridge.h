@@ -58,7 +58,7 @@ typedef struct PenstockNativeBridge {
    * take thread CPU time, a system call at both ends. A span that is left open is closed with the
    * one around it. */
   PenstockToken (*begin)(uint32_t stage, uint32_t name, const PenstockPlace* place, int cpu);
-  /* Closes a span, with the place at this moment. `object`: id of a path, or 0. */
+  /* Closes a span; it gets the place that holds at this moment. `object`: id of a path, or 0. */
   void (*end)(PenstockToken token, uint64_t bytes, uint64_t object, uint32_t flags);
   void (*cancel)(PenstockToken token);
   /* Writes a span whose start and end are known. `place`: as in begin(). */

@@ -81,7 +81,7 @@ Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem:
   if (!IsRecording(file->bytes()) && !IsPacked(file->bytes())) {
     return NotATrace(from, file->bytes().size());
   }
-  // Everything that can be wrong with the input comes before the output is touched.
+  // All errors of the input are found before the output is touched.
   Result<std::unique_ptr<Trace>> trace;
   if (IsPacked(file->bytes())) {
     trace = OpenPacked(std::move(*file), from);

@@ -68,7 +68,7 @@ Result<std::filesystem::path> MoveAside(const std::filesystem::path& output) {
   const std::time_t written =
       ::lstat(part.c_str(), &info) == 0 ? info.st_mtime : std::time(nullptr);
   const std::filesystem::path fresh = FreshName(output, written);
-  // The ring comes first: without it the rest of the recording could not be found.
+  // The name of the ring is moved first: `penstock recover` finds the end of the recording by it.
   const std::filesystem::path ring = With(output, ".ring");
   if (LookAtName(ring).IsOursAlone()) std::rename(ring.c_str(), With(fresh, ".ring").c_str());
   const std::filesystem::path tail = With(output, ".part.tail");

@@ -23,8 +23,8 @@ namespace penstock::traces {
 // free. Returns the name to give to `penstock recover`. Errors: kOutput.
 [[nodiscard]] Result<std::filesystem::path> MoveAside(const std::filesystem::path& output);
 
-// Removes `output`.NUMBER.tmp of processes that were killed while they wrote `output`. A process
-// that still writes one for more than a moment holds its lock.
+// Removes each `output`.NUMBER.tmp of a process that was killed while it wrote `output`. A process
+// that still writes such a file holds its lock, so that file stays.
 void RemoveAbandoned(const std::filesystem::path& output);
 
 struct OutputPlace {

@@ -20,7 +20,7 @@
 
 namespace penstock::traces {
 
-// Times are at most this far from 0, because readers of a packed trace refuse a block with another
+// Times are at most this far from 0, because readers of a packed trace refuse a block with a larger
 // one. That is 73 years: until 2043 if the clock begins in 1970.
 inline constexpr TimeNs kFarthestTime{std::int64_t{1} << 61};
 
@@ -41,7 +41,8 @@ class Packer {
   [[nodiscard]] virtual ProcessId AddProcess(const ProcessInfo& process) = 0;
   virtual void UpdateProcess(ProcessId id, const ProcessInfo& process) = 0;
   virtual void UpdateThread(ThreadId id, const ThreadInfo& thread) = 0;
-  // No more of its spans or events will come; its id may go to another one that is added later.
+  // No more spans or events of this thread, or process, will come. A later AddThread(), or
+  // AddProcess(), may return its id again.
   virtual void EndThread(ThreadId /*id*/) {}
   virtual void EndProcess(ProcessId /*id*/) {}  // after all its threads have ended
   virtual void SetFact(std::string_view key, std::string_view value) = 0;
@@ -75,8 +76,8 @@ class Packer {
   [[nodiscard]] virtual bool WaitsForRoom() const { return false; }
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
   // The file that Finish() makes, or has made. If the requested name was taken meanwhile or its
-  // folder was removed, it is another one, and note() says so in one sentence. Both are "" if there
-  // is no file.
+  // folder was removed, the file has another name, and note() says so in one sentence. Both are ""
+  // if there is no file.
   [[nodiscard]] virtual std::filesystem::path final_path() const { return {}; }
   [[nodiscard]] virtual std::string note() const { return {}; }
 };

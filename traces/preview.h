@@ -56,11 +56,11 @@ struct Preview {
   }
 };
 
-// Traces with fewer spans are read completely in no time.
+// Traces with fewer spans have no preview: they are read completely in a moment.
 inline constexpr std::uint64_t kPreviewSpans = std::uint64_t{1} << 16;
 
-// The number of cells of each level, a power of two: as many as a wide screen has columns; fewer if
-// there are so many threads that reading them would take long.
+// The number of cells of each level, a power of two: as many as a wide screen has columns. It is
+// smaller if there are many threads, because reading so many cells would take long.
 [[nodiscard]] std::size_t PreviewCells(std::size_t threads_with_spans);
 
 // Makes the preview of one thread from its spans.
@@ -86,8 +86,8 @@ class PreviewBuilder {
   std::vector<CellWriter> writers_;
 };
 
-// Makes the preview of a trace from its spans. Cost: one pass over them, two if steps are derived.
 class Trace;
+// Makes the preview of a trace from its spans. Cost: one pass over them, two if steps are derived.
 [[nodiscard]] Preview MakePreview(const Trace& trace);
 
 // The preview of a file, without its spans. nullopt: there is none, it does not belong to the spans

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The facts and counters that Penstock writes (FORMAT.md, "Facts and counters"), and what the
-// values of the facts are. A program, or a trace of another tool, may add others, whose keys and
-// names may say anything. Pure.
+// The facts and counters that Penstock writes (FORMAT.md, "Facts and counters"), and which kind of
+// value each fact has. A program, or a trace of another tool, may add others, whose keys and names
+// may say anything. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ enum class FactKind : std::uint8_t {
   kWords,  // a command line, a place in the program
 };
 
-// `key` without the "part.N." of a merged trace.
+// The kind of a fact's value. `key`: without the "part.N." of a merged trace.
 [[nodiscard]] FactKind KindOfFact(std::string_view key);
 
 // "kernel" of "part.3.kernel": a merged trace has the facts of its parts.
 [[nodiscard]] std::string_view WithoutPart(std::string_view key);
 
-// Whether Penstock writes counters of this name. `name` without the "@HOST" of a connection.
+// Whether Penstock writes counters of this name. `name`: without the "@HOST" of a connection.
 [[nodiscard]] bool IsOurCounter(std::string_view name);
 
 }  // namespace penstock::traces

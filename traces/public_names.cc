@@ -144,7 +144,7 @@ constexpr std::string_view kSpecialMethods =
     "__array_ufunc__ __array_interface__ __torch_function__ __torch_dispatch__ __dlpack__ "
     "__mp_main__";
 
-// What names of CUDA's functions and of kernels are composed of, in lower case.
+// The words of which names of CUDA's functions and of kernels are composed, in lower case.
 constexpr std::string_view kTechnicalWords =
     // CUDA's functions.
     "memcpy memset async launch kernel malloc free stream event synchronize create destroy record "
@@ -200,7 +200,8 @@ constexpr std::string_view kTechnicalWords =
     "fetchers internal execution operators transformer decoders external source shard text nifti "
     "pdf pin use utils worker workers queue fetch collate";
 
-// What names of kernels and of functions of C begin with. What follows may be the program's own.
+// The beginnings of names of kernels and of C functions. The rest of such a name may be the
+// program's own.
 constexpr std::array<std::string_view, 35> kPublicBeginnings = {"cuda",
                                                                 "cublas",
                                                                 "cudnn",

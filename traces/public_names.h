@@ -11,8 +11,8 @@ namespace penstock::traces {
 
 // A package of Python or a namespace of C++: "torch", "cv2", "at".
 [[nodiscard]] bool IsPublicLibrary(std::string_view name);
-// The same without names that are common words, such as "datasets" and "at": all that is called
-// "torch.x.y" is public.
+// The same, but false for names that are common words, such as "datasets" and "at". Everything
+// below a unique name is public: "torch.x.y".
 [[nodiscard]] bool IsUniqueLibrary(std::string_view name);
 // A module or type of Python itself: "json", "dict". These are common words too.
 [[nodiscard]] bool IsStandardModule(std::string_view name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which names of options and variables stand for a secret, and which words are one by their
-// beginning. For hide_secrets.cc alone, with which the agent compiles it: it needs no library.
-// Pure.
+// Recognises names of options and variables whose values are secrets, and words that are secrets
+// themselves by their beginning. Only hide_secrets.cc uses this. The agent compiles both, so this
+// needs no library. Pure.
 #pragma once
 
 #include <stddef.h>

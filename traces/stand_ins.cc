@@ -53,7 +53,7 @@ std::size_t PublicBeginning(std::string_view path) {
   constexpr std::array<std::string_view, 3> kWhole = {"pipe:[", "socket:[", "anon_inode:"};
   constexpr std::array<std::string_view, 6> kFolders = {"/usr/lib/", "/usr/lib64/", "/lib/",
                                                         "/lib64/",   "/usr/bin/",   "/sys/"};
-  // Their folders have names that an administrator or a scheduler of jobs gave them.
+  // Below these places, an administrator or a scheduler of jobs has named the folders.
   constexpr std::array<std::string_view, 2> kPlaces = {"/usr/local/", "/sys/fs/cgroup/"};
   if (IsInterpreterMark(path)) return path.size();
   for (const std::string_view whole : kWhole) {
@@ -100,7 +100,7 @@ bool IsPublicPackage(std::string_view folder) {
   return IsPublicLibrary(folder.substr(0, folder.find_first_of(".-")));
 }
 
-// Whether a word consists of addresses, and of numbers at most besides: "10.12.0.5:29400",
+// Whether a word has an address, and otherwise only numbers and signs: "10.12.0.5:29400",
 // "[fe80::1]".
 bool HasOnlyAddresses(std::string_view word) {
   bool any = false;
@@ -152,7 +152,7 @@ std::string StandIns::WholePath(std::string_view path, bool folder) {
 
 std::string StandIns::PathBehind(std::string_view path, std::size_t begin, bool folder) {
   enum class In { kPlace, kPython, kPackages, kPublic };
-  // What is public about a path that climbs is behind its last "..": "/usr/lib/../../home/ann".
+  // The beginning of a path with ".." does not say where the path leads: "/usr/lib/../../home/ann".
   if (path.find("/../") != std::string_view::npos) begin = 0;
   In in = begin > 0 && begin == path.size() ? In::kPublic : In::kPlace;
   std::string out(path.substr(0, in == In::kPublic ? 0 : begin));

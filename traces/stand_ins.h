@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replaces what names a person, a machine or a project by stand-ins: /home/ann/cats/17.jpg becomes
-// /d1/d2/d3/f1.jpg. Equal names get equal stand-ins (as folders others than as files), paths keep
-// their depth and extension, and what public_names.h knows stays. What is not known to be public is
-// replaced. Not thread-safe.
+// /d1/d2/d3/f1.jpg. Equal names get equal stand-ins; a folder and a file of one name get different
+// ones. Paths keep their depth and extension, and names that public_names.h knows stay. Every other
+// name is replaced. Not thread-safe.
 #pragma once
 
 #include <cstdint>

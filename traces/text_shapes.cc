@@ -31,8 +31,8 @@ std::size_t DottedSize(std::string_view text) {
   return numbers >= 4 ? end : 0;
 }
 
-// Groups of hexadecimal digits with colons between them: at least three colons, or two together,
-// which neither a time nor the place of a device on the bus has.
+// Groups of hexadecimal digits with colons between them. An IPv6 address has at least three colons,
+// or two next to each other. A time or the PCI address of a device has neither.
 std::size_t ColonsSize(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && (IsHex(text[end]) || text[end] == ':')) ++end;

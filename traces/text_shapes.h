@@ -29,7 +29,7 @@ namespace penstock::traces {
 [[nodiscard]] bool IsNumberWord(std::string_view text);
 
 // The size of the IP address that begins at `at`: "10.12.0.5", "fe80::1%eth0"; 0 if none does. Four
-// numbers with dots between them count as one, since a version cannot be told from an address.
+// numbers with dots between them count as an address, although they may be a version.
 [[nodiscard]] std::size_t AddressAt(std::string_view text, std::size_t at);
 
 // "s3" of "s3://bucket/key"; empty if what is in front of "://" is no scheme. Source: RFC

@@ -35,8 +35,8 @@ class StringTranslator {
   std::vector<std::uint32_t> ids_;  // by old id: the new id + 1; 0: not known yet
 };
 
-// Adds all of `from` to `to`. `to` may have processes and threads of its own, or identify some with
-// its own. The caller calls Finish().
+// Adds all of `from` to `to`. `to` may have processes and threads already, and AddProcess() and
+// AddThread() may return one that it has. The caller calls Finish().
 void CopyTrace(const Trace& from, Packer& to);
 
 }  // namespace penstock::traces

@@ -44,9 +44,9 @@ struct ValidationReport {
   std::uint64_t counters = 0;
   TimeNs duration;
   Losses losses;
-  // Number of processes whose bytes could be compared. They cannot in recordings of earlier
-  // versions, in traces that are unfinished or keep only the end, and for processes that went on
-  // after the recording.
+  // Number of processes whose bytes could be compared. Bytes cannot be compared in recordings of
+  // earlier versions, in traces that are unfinished or keep only the end, and for processes that
+  // went on after the recording.
   std::uint64_t balanced = 0;
   ByteBalance files;
   ByteBalance sockets;

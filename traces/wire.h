@@ -209,8 +209,8 @@ struct FileHeader {
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
   uint64_t collector_start;  // clock ticks since boot, as its pid may be reused; 0: not known
-  // atomic: number of processes whose device has records that come later. When the recording ends,
-  // each sends the rest of them and then removes itself.
+  // atomic: number of processes that may still have records of a device to write. When the
+  // recording ends, each of them writes the rest and then subtracts itself.
   uint32_t late_writers;
   uint32_t reserved1;
   // The offset of the recording's time namespace, as in /proc/self/timens_offsets. A process that

@@ -106,9 +106,9 @@ inline constexpr int64_t MicrosecondsOfProbe(int64_t value) {
 
 // A followed unit: one kKindUnit record and its kKindCall records, of one thread and one `start`.
 // kKindUnit: stage = sample, collate or step; name = the name of its span; duration = ticks of the
-// unit, work = the part of them that following cost, bytes = ticks of such a unit that is not
-// followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth =
-// percent by which `work` may be off; sample, batch and generation as in a span.
+// unit, work = the part of them that following cost, bytes = ticks that such a unit takes when it
+// is not followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*,
+// depth = percent by which `work` may be off; sample, batch and generation as in a span.
 //
 // kKindCall: stage = CallKind, name, object = string id of the file (of a function or line),
 // duration = ticks inside all its calls, work = the part of them outside of other nodes; both

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads and writes variable-length integers and texts in byte buffers. A ByteReader never leaves
-// its buffer: once something does not fit, it stays failed and returns zeros.
+// its buffer: after a value that does not fit, the reader stays failed and returns zeros.
 #pragma once
 
 #include <cstddef>
@@ -106,8 +106,8 @@ class ByteReader {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
-  // Reads what ByteWriter::Part() wrote. If it does not fit, this reader has failed. The returned
-  // one is then empty but has not failed, so callers check both.
+  // Reads what ByteWriter::Part() wrote. If the part does not fit, this reader fails. The returned
+  // reader is then empty but has not failed, so callers check both.
   ByteReader Part() { return ByteReader(Raw(Varint())); }
 
  private:

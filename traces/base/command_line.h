@@ -54,7 +54,8 @@ class DeclaredOption {
   DeclaredOption OneValueEach();
   DeclaredOption Excludes(DeclaredOption other);
   DeclaredOption Needs(DeclaredOption other);
-  // What --help shows: the present value as the default; another word than TEXT; nothing at all.
+  // What --help shows. ShowDefault(): the present value as the default. ShowValueAs(): `word` in
+  // place of TEXT. Hide(): nothing.
   DeclaredOption ShowDefault();
   DeclaredOption ShowValueAs(const std::string& word);
   DeclaredOption Hide();

@@ -84,7 +84,7 @@ bool MappedFile::Grow(std::size_t size) {
 
 namespace {
 
-// If the machine lacks something at the moment, the file is not to blame.
+// If the machine lacks descriptors or memory, or a device fails, the file itself may be fine.
 ErrorKind KindOf(int error) {
   const bool lacking = error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
   return lacking ? ErrorKind::kEnvironment : ErrorKind::kInput;

@@ -47,8 +47,8 @@ class MappedFile {
   // Makes it `size` bytes long in memory, with zeros after the end of the file. Returns false, and
   // changes nothing, if there is no place for a larger map. Requires: size >= bytes().size().
   [[nodiscard]] bool Grow(std::size_t size);
-  // The same bytes for RecordingDrain, which writes only in ring mode; the pages are private
-  // copies.
+  // The same bytes for RecordingDrain, which writes to them only in ring mode. The pages are
+  // private copies.
   [[nodiscard]] std::span<std::byte> writable() { return {data_, size_}; }
 
  private:
@@ -60,7 +60,7 @@ class MappedFile {
 // What a name refers to, without following a link and without waiting for the other end of a FIFO.
 struct NameInUse {
   bool exists = false;
-  // The name cannot be inspected, and then counts as existing; or it is a file that cannot be read.
+  // The name cannot be inspected (it then counts as existing), or its file cannot be read.
   bool is_hidden = false;
   bool is_link = false;
   bool is_file = false;     // a regular file
@@ -77,8 +77,8 @@ struct NameInUse {
 };
 [[nodiscard]] NameInUse LookAtName(const std::filesystem::path& path);
 
-// "run.penstock" -> "run.20261124-130501-4711.penstock", from that time and this process; a name
-// that is not in use.
+// "run.penstock" -> "run.20261124-130501-4711.penstock": a name that is not in use, with the time
+// `when` and the id of this process.
 [[nodiscard]] std::filesystem::path FreshName(const std::filesystem::path& path, std::time_t when);
 
 // How a file is written, and what happens to a file that has its name already.
@@ -169,8 +169,8 @@ class OutputFile {
 [[nodiscard]] Result<void> WriteWhole(const std::filesystem::path& path,
                                       std::span<const std::byte> bytes);
 
-// Locks a file that nobody is writing, so that nobody begins to. On NFS two programs may have the
-// lock, but not a writer and another one.
+// Locks a file that no program is writing, so that none begins to write it. On NFS two programs may
+// hold this lock at the same time, but none can hold it while a writer has the file.
 class FileLock {
  public:
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -27,8 +27,8 @@ void AppendJson(std::string& out, std::string_view text);
 
 // Appends `text` as a field by RFC 4180, in quotes if needed. Characters that must not be shown are
 // written as by VisibleText(), except line feeds and tabs. An apostrophe goes before text that a
-// spreadsheet would calculate (=1+1), unless it has only characters of numbers (-0.5, but also
-// -1-1).
+// spreadsheet would calculate (=1+1). Text that has only characters of numbers gets no apostrophe:
+// -0.5, but also -1-1.
 void AppendCsv(std::string& out, std::string_view text);
 
 }  // namespace penstock

@@ -40,7 +40,7 @@ int RenameToNew(const char* from, const char* to) {
   return ::rename(from, to) == 0 ? 0 : errno;
 }
 
-// A name is on disk when its folder is. Not every file system can sync a folder.
+// A new name is on disk when its folder is synced. Not every file system can sync a folder.
 void SyncFolder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -203,7 +203,8 @@ int OutputFile::Rename() {
 
 Result<void> OutputFile::Commit() {
   if (const Result<bool> kept = KeepName(); !kept) return tl::unexpected<Error>(kept.error());
-  // If a file system or a filter has no fsync(), there is nothing to wait for.
+  // If the file system or a system call filter does not allow fsync(), there is nothing to wait
+  // for.
   const bool synced =
       !rules_.durable || ::fsync(fd_) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
   // A network file system reports write errors at close. The lock ends with the last descriptor, so

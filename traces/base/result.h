@@ -56,7 +56,8 @@ template <class R>
 
 }  // namespace penstock
 
-// Returns the error of the expression, a Result or expected, from the function if it has failed.
+// The argument is a Result or an expected. If it has failed, its error is returned from the
+// function that uses this macro.
 #define PENSTOCK_TRY(...)                                         \
   do {                                                            \
     if (auto&& penstock_tried = (__VA_ARGS__); !penstock_tried) { \

@@ -19,7 +19,7 @@ namespace penstock {
 [[nodiscard]] std::string_view Trimmed(std::string_view text);
 // Nothing if `text` is not a whole number in decimal digits, or is 2^64 or more.
 [[nodiscard]] std::optional<std::uint64_t> ParseNumber(std::string_view text);
-// The lines of `text`, which they refer to, without their line feeds.
+// The lines of `text` without their line feeds, as views of `text`.
 [[nodiscard]] std::vector<std::string_view> SplitLines(std::string_view text);
 
 }  // namespace penstock

@@ -21,7 +21,7 @@ void Set(T* column, std::uint64_t at, T value) {
   if (column != nullptr) column[at] = value;
 }
 
-// A stage of a later version may have no bit. Only all bits together stand for it.
+// Stages of later versions may have numbers from 64 on, and no bit: only all bits select them.
 bool Holds(std::uint64_t stages, StageId id) {
   const auto stage = static_cast<unsigned>(id);
   return stage >= 64 ? stages == ~std::uint64_t{0} : (stages >> stage & 1) != 0;
@@ -183,7 +183,8 @@ std::uint64_t FillPlaces(std::span<std::uint32_t> column, std::span<std::uint32_
   };
   InParallel(pieces, threads, [&](std::size_t i) {
     for (const std::uint32_t id : piece(i)) {
-      const std::atomic_ref<std::uint32_t> mark(places[id]);  // relaxed: joined before it is read
+      // Relaxed: the threads are joined before the marks are read.
+      const std::atomic_ref<std::uint32_t> mark(places[id]);
       if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
     }
   });

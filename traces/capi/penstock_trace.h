@@ -23,7 +23,7 @@ typedef struct PenstockTrace PenstockTrace;
 /* Columns. Each is NULL (not wanted), or has the room that the function asks for. Times are
  * CLOCK_MONOTONIC nanoseconds; -1: not known. Names and objects are ids of texts. Threads and
  * processes are numbered from 0 in the order of penstock_trace_about(). `size` lets a later version
- * add columns; this version has no columns to leave out, so it does not look at it. */
+ * add columns; this version has no columns to leave out, so it ignores `size`. */
 typedef struct PenstockSpans {
   size_t size; /* sizeof(PenstockSpans) of the caller */
   int64_t* start;
@@ -123,8 +123,8 @@ const char* penstock_trace_call(uint32_t kind);
 
 /* Fills the columns with the spans whose stage is in `stages` (bit 1 << stage), by thread, then by
  * start. All 64 bits: every span. Room: counts.spans for each. Returns the number of spans, or -1.
- * Cost: all cores; each block of the trace is decoded once. At most about twice the memory that is
- * filled is touched, so of an anonymous mapping the rest costs nothing. */
+ * Cost: all cores; each block of the trace is decoded once. The function touches at most about
+ * twice the memory that it fills. In an anonymous mapping the rest of the room costs nothing. */
 int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages, const PenstockSpans* out);
 
 /* All events, or counters, in order of time. Room: counts.events, counts.counters. */

@@ -22,7 +22,8 @@ struct ChromeEvent {
   std::string_view label, of, role, file, correlation, device, stream, bytes, batch, epoch, sample;
   std::string_view worker, rank, parent;
   std::string_view unfinished, failed;
-  // The values of a counter by series. If "args" comes before "ph", all arguments of any event.
+  // The values of a counter by series. If "args" comes before "ph", the event may be a counter, so
+  // all its arguments are here.
   std::vector<std::pair<std::string_view, std::string_view>> values;
   std::vector<std::pair<std::string_view, std::string_view>> facts;
 };

@@ -143,8 +143,8 @@ class ChromeWriter {
         "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"batch\",\"name\":\"batch\",\"id\":{},\"pid\":{},"
         "\"tid\":{},",
         phase, FlowId(span.batch, rank), pid, tid);
-    // A viewer binds a flow to the span that contains its time. The end of a span may be the start
-    // of the next one.
+    // A viewer binds a flow to the span that contains its time. The flow gets the middle of the
+    // span, because the end of a span may be the start of the next one.
     Time("ts", span.start + TimeNs{span.duration.value / 2});
     out_.text() += '}';
   }

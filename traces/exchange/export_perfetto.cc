@@ -149,7 +149,7 @@ class PerfettoWriter {
       described.set_pid(static_cast<std::int32_t>(trace_.processes()[thread.process.value].pid));
       described.set_tid(thread.tid);
       described.set_thread_name(ToUtf8(ThreadLabel(thread)));
-    } else {  // beside the thread's track, not below it, since its spans do not nest in that one's
+    } else {  // beside the thread's track, not below it: its spans do not nest in the thread's
       track.set_parent_uuid(ProcessTrack(thread.process.value));
       track.set_name(ToUtf8(ThreadLabel(thread)) + " (overlapping)");
     }

@@ -222,7 +222,7 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path,
   const int status =
       sqlite3_open_v2(file->temporary().c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   SqliteDatabase database(opened);
-  // One statement may be long too: an index over all spans.
+  // A single statement may take long too, such as the one that makes an index over all spans.
   constexpr int kSteps = 1000;
   if (status == SQLITE_OK) {
     sqlite3_progress_handler(opened, kSteps, StopRequested, &watched);

@@ -9,8 +9,8 @@
 namespace penstock::traces {
 namespace {
 
-// The first number for a process or thread that the file gives none that we could keep. No system
-// has such a pid or tid.
+// If the file gives a process or thread no number that we can keep, it gets one from here on. No
+// system has such a pid or tid.
 constexpr std::uint32_t kFirstGiven = 0x70000000;
 constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 constexpr std::string_view kNext = ".__next__";

@@ -15,10 +15,10 @@
 
 namespace penstock::traces {
 
-// Perfetto's protobuf (TracePacket), for its UI and trace processor. Processes and threads by name,
-// spans with batch, sample, bytes, CPU time and file, counters, flows along each batch. Returns
-// false if the sink did. Cost: about 2 us and 100 bytes per span. Source: perfetto.proto in this
-// folder.
+// Perfetto's protobuf (TracePacket), for its UI and trace processor. Writes names of processes and
+// threads, spans with batch, sample, bytes, CPU time and file, counters, and flows along each
+// batch. Returns false if the sink did. Cost: about 2 us and 100 bytes per span. Source:
+// perfetto.proto in this folder.
 [[nodiscard]] bool ExportPerfetto(const Trace& trace, const TextSink& sink);
 
 // Chrome's Trace Event Format, of which Kineto's is a dialect: the same contents as JSON. Times are
@@ -42,7 +42,7 @@ namespace penstock::traces {
 
 // A SQLite database with the tables and views of sqlite_schema.h. The file appears when it is
 // complete.
-// Errors: kOutput, also if `stop` is requested before it is.
+// Errors: kOutput, also if `stop` is requested before the file is complete.
 [[nodiscard]] Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path,
                                         const std::stop_token& stop);
 

@@ -30,8 +30,8 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// JSON of a million similar events packs to a fiftieth. A text that is larger than kFreeText and
-// more than kMostRatio times as large as its file is refused.
+// gzip packs JSON of a million similar events to a fiftieth. A text that is larger than kFreeText
+// and more than kMostRatio times as large as its file is refused.
 constexpr std::size_t kMostRatio = 256;
 constexpr std::size_t kFreeText = std::size_t{64} << 20;
 
@@ -103,8 +103,8 @@ Result<Text> ReadText(std::string_view file, const std::filesystem::path& path) 
   return text;
 }
 
-// Whether it is a row of TracePackets. JSON may begin with the same byte, a line feed, so the next
-// packets must be where the lengths of those before them say.
+// Whether `bytes` are TracePackets one after the other. JSON may begin with the same byte, a line
+// feed, so the next packets must be where the lengths of those before them say.
 bool IsPerfetto(std::string_view bytes) {
   constexpr int kEnough = 16;
   std::size_t at = 0;

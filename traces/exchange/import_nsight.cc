@@ -146,7 +146,7 @@ class NsightImporter {
       words_[words.Number(0)] = std::move(word);
     }
     if (const std::string table = Broken(words, "StringIds"); !table.empty()) return table;
-    // Kinds of memory have other numbers than in CUPTI, and not always the same ones.
+    // Kinds of memory have other numbers than in CUPTI, and the numbers differ between versions.
     Query kinds(database_,
                 fmt::format("SELECT {} FROM ENUM_CUDA_MEM_KIND",
                             List(Columns("ENUM_CUDA_MEM_KIND"), {"id", "label", "name"})));

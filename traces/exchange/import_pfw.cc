@@ -54,7 +54,9 @@ class PfwImporter {
  public:
   explicit PfwImporter(Foreign& into) : into_(into) {
     into_.summary().format = "DFTracer";
-    into_.KeepLanes();  // it may be our own export, and DFTracer writes the numbers of the system
+    // The file may be our own export. DFTracer itself writes the tids of the system, which never
+    // look like those of streams.
+    into_.KeepLanes();
   }
 
   void Line(json::object object) {

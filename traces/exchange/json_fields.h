@@ -62,8 +62,8 @@ inline std::size_t EndOfValue(std::string_view text, std::size_t at) {
 }
 
 // Microseconds, possibly with a fraction, as nanoseconds. Below zero if the word is not a number,
-// or if the number is negative or too large. Computed as a double only if it has an exponent: the
-// last bit of a double would be 0.25 us for a time since 1970.
+// or if the number is negative or too large. Computed as a double only if the word has an exponent:
+// the last bit of a double would be 0.25 us for a time since 1970.
 inline TimeNs Microseconds(std::string_view word) {
   const std::size_t point = word.find('.');
   constexpr std::int64_t kMost = std::int64_t{1} << 51;  // us; the sum of two fits 64 bits of ns

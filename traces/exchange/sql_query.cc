@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Allows what reads the database itself: no other file, no setting, no change.
+// Allows only to read the database itself: no other file, no setting, no change.
 int Authorise(void* /*unused*/, int action, const char* /*first*/, const char* second,
               const char* /*database*/, const char* /*trigger*/) {
   switch (action) {
@@ -69,7 +69,7 @@ SqlAnswer Refuse(SqlProblem problem, std::string detail = {}) {
   return {{}, problem, std::move(detail)};
 }
 
-// The most bytes of a text or row that a question may see: 256 KB, or what the trace has.
+// The most bytes of a text or row in a question: 256 KB, or more if the trace has longer ones.
 int LongestText(sqlite3* database) {
   constexpr std::int64_t kLeast = 256 << 10;
   constexpr std::int64_t kMost = 16 << 20;
@@ -125,8 +125,8 @@ Result<std::unique_ptr<SqlTrace>> SqlTrace::Make(const Trace& trace,
   if (status != SQLITE_OK) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path.string(), sqlite3_errmsg(opened)));
   }
-  // The clock is looked at between steps of SQLite's machine. What bounds one step is how long the
-  // texts and patterns are that a question makes up.
+  // The time limit is checked only between steps of SQLite's virtual machine. These limits on the
+  // length of texts and patterns bound the time of one step.
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, LongestText(opened));
   sqlite3_limit(opened, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
   sqlite3_limit(opened, SQLITE_LIMIT_COLUMN, 200);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions in SQL about a trace: over the tables and views of sqlite_schema.h. Nothing that a
-// question says can change the database, open another file, or run for long.
+// Answers questions in SQL about a trace, over the tables and views of sqlite_schema.h. No question
+// can change the database, open another file, or run for long.
 #pragma once
 
 #include <chrono>
@@ -50,11 +50,11 @@ struct SqlLimits {
   std::size_t bytes = 64 << 20;  // of all cells with their texts
 };
 
-// The exported trace in a file that only this object has. Used from one thread at a time.
+// The exported trace in a file that only this object can reach. Used from one thread at a time.
 class SqlTrace {
  public:
-  // Exports the trace into `folder`; the file has no name there afterwards. Errors: kOutput, also
-  // if `stop` is requested before it is there.
+  // Exports the trace to a file in `folder` and removes the name of the file. Errors: kOutput, also
+  // if `stop` is requested before the file is complete.
   // Cost: that of ExportSqlite, some microseconds and 60 bytes on disk for each span.
   [[nodiscard]] static Result<std::unique_ptr<SqlTrace>> Make(const Trace& trace,
                                                               const std::filesystem::path& folder,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the exporters for viewers share: tracks on which spans nest, names, and the way of a batch.
+// Shared by the exporters for viewers: tracks on which spans nest, names, and the way of a batch.
 #pragma once
 
 #include <cstdint>

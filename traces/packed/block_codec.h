@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts the spans of one thread to columns and back. Has only scratch memory; an object is not
-// thread-safe.
+// Converts the spans of one thread to columns and back. A BlockEncoder keeps only scratch memory,
+// and is not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -88,9 +88,9 @@ class Merger {
     return sound;
   }
 
-  // Bounds the number of decoded blocks: sets aside the one that is needed last. Blocks that all
-  // interleave with each other, as no recorder writes them, would have to be decoded for every
-  // span. Those are all held; the budget of the file bounds their memory.
+  // Bounds the number of decoded blocks: sets aside the one that is needed last. A forged file may
+  // have many blocks that all interleave. They would have to be decoded again for every span, so
+  // after too many decodes all of them are held; the budget of the file bounds their memory.
   void SetOneAside() {
     const auto held = [](const Cursor& c) { return c.block != nullptr && !c.spans.empty(); };
     if (decodes_ > kMostDecodes * blocks_) return;
@@ -149,7 +149,7 @@ class Merger {
     first->next = first->spans[to];
   }
 
-  // Passes long runs on as they are; gathers short ones, where blocks interleave.
+  // Passes long runs on as they are. Gathers short runs, which come where blocks interleave.
   void Emit(std::span<const Span> spans) {
     if (run_.empty() && spans.size() >= kGather) {
       visit_(spans);

@@ -11,7 +11,8 @@
 namespace penstock::traces::packed {
 namespace {
 
-// A column: reads a value from a row, and writes it to one. `most`: the largest valid value.
+// A column: `get` reads its value from a row, and `set` writes it to a row. `most`: the largest
+// valid value.
 template <class Row>
 struct RowColumn {
   std::uint8_t id;  // part of the format: append only

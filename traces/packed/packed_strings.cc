@@ -79,8 +79,8 @@ void PackedStrings::Load(Part& part) const {
   part.loaded.store(true, std::memory_order_release);
 }
 
-// Searches the texts for the hashes that are left. Keeps one text for each hash, because many ids
-// may have the hash of a text that the file repeats as often.
+// Searches all texts for the hashes of ids that still have no text. Keeps only one text for each
+// hash: a file may have many ids with one hash, and as many copies of its text.
 void PackedStrings::FindMissing() const {
   std::vector<Missing> wanted;
   std::vector<std::uint32_t> ids;  // of `wanted`, ascending
@@ -110,7 +110,7 @@ void PackedStrings::FindMissing() const {
       const auto first = std::lower_bound(wanted.begin(), wanted.end(), key, before);
       if (first == wanted.end() || before(key, *first)) continue;
       std::uint32_t& found = texts[static_cast<std::size_t>(first - wanted.begin())];
-      // A later text of an id that is wanted itself has replaced this one.
+      // If this id is in `wanted` itself, a later "#<hash>" has replaced this text.
       if (found == kNoText && !std::binary_search(ids.begin(), ids.end(), id)) found = id;
     }
   };

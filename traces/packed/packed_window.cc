@@ -19,7 +19,7 @@ constexpr std::uint64_t kLittle = std::uint64_t{1} << 20;  // bytes; less is not
 constexpr TimeNs kAhead{1'000'000'000};
 
 // Whether later sections of this kind replace what earlier ones say. DropOld() writes their
-// contents anew, so the earlier ones take room that it frees.
+// contents anew, which frees the room of the earlier ones.
 bool IsRepeated(std::uint16_t kind) {
   return kind == kProcesses || kind == kThreads || kind == kFacts || kind == kSummary;
 }
@@ -119,7 +119,7 @@ void PackedWriter::DropOld(bool exactly) {
     }
     return;
   }
-  // If there is no room for two files, the old one goes on.
+  // If there is no room for two files, the old file is kept.
   std::swap(file_, *next);
   next->Discard();
   thread_of_ = old_threads;

@@ -82,7 +82,7 @@ class PackedWriter final : public Packer {
   // The window of time that a flight recorder keeps, see PackOptions::keep.
   struct Window {
     TimeNs from;           // spans and events that end before this are old
-    TimeNs counters_from;  // older counters are old too, unless they are in the spans' window
+    TimeNs counters_from;  // counters before this are old, unless they are in the spans' window
     TimeNs until;          // end of the spans' window
   };
 

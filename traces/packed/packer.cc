@@ -22,7 +22,7 @@ static_assert(kFarthestTime.value == kMaxTime);
 
 constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // over all threads: some 30 MB
 constexpr std::size_t kGoodBlock = 4096;  // spans; the cost of a section is then 4 % of its size
-// A trace with fewer blocks needs no tail: so many small blocks cost only 200 kB.
+// A trace with fewer blocks needs no tail: this number of small blocks costs only 200 kB.
 constexpr std::uint64_t kFreeBlocks = 1024;
 constexpr std::uint64_t kMaxTail = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
@@ -247,8 +247,8 @@ void PackedWriter::SetLosses(const Losses& losses) {
   losses_ = losses;
 }
 
-// Readers refuse a summary with another offset, and its losses with it. An imported file, or a
-// damaged recording, may claim any.
+// An imported file or a damaged recording may claim any offset. Readers would refuse a summary with
+// an offset beyond kMaxTime, and with it the losses in that summary.
 void PackedWriter::SetRealtimeOffset(TimeNs offset) {
   if (offset.value < -kMaxTime || offset.value > kMaxTime) offset = {};
   summary_dirty_ = summary_dirty_ || offset != realtime_offset_;
@@ -300,7 +300,7 @@ void PackedWriter::WriteBlocks() {
   tail_is_needed_ = false;
 }
 
-// Writes a block for each thread that has gathered enough spans; the rest goes to the tail.
+// Writes a block for each thread that has gathered enough spans. Other spans go to the tail.
 void PackedWriter::WriteBlocksOrTail() {
   // A flight recorder has no tail, because its threads get new numbers now and then.
   if (blocks_written_ < kFreeBlocks || keep_.value != 0 || tail_.size() > kMaxTail) {

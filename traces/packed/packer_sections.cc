@@ -15,7 +15,8 @@ namespace penstock::traces::packed {
 namespace {
 
 constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
-// With more threads, each buffer is freed once it is written: memory then matters more than time.
+// With more threads than this, each buffer is freed once it is written: memory then matters more
+// than time.
 constexpr std::size_t kKeepBuffers = 32;
 
 }  // namespace
@@ -193,9 +194,9 @@ void PackedWriter::WriteSpans(std::vector<Span>& spans, std::uint32_t number, bo
   Write(meta, scratch_, unfinished);
 }
 
-// Writes previews, so that the first picture needs no spans. A trace without them is complete too,
-// so there are none if the file cannot be mapped. If the disk is full, that is an error as for all
-// other sections.
+// Writes previews, so that the first picture needs no spans. If the file cannot be mapped, no
+// previews are written: a trace without them is complete too. A full disk is an error, as it is for
+// all other sections.
 void PackedWriter::WritePreviews() {
   const auto file = file_.file().Map();
   if (!file_.status() || span_count_ < kPreviewSpans || !file) {

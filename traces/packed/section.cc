@@ -21,7 +21,7 @@ std::uint64_t HeaderCheck(const SectionHeader& header) {
   return Xxh64(&header, offsetof(SectionHeader, header_check));
 }
 
-// Contexts of the library; nullptr if memory is short.
+// Returns a context that zstd has made. zstd returns nullptr if memory is short; then this throws.
 template <typename Context>
 Context* NotNull(Context* context) {
   if (context == nullptr) throw std::bad_alloc();
@@ -113,7 +113,7 @@ bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sect
   if (!ReadEntries(file, contents, parts)) {
     return false;
   }
-  std::uint64_t behind = 0;  // each table must come after the one before, so they end
+  std::uint64_t behind = 0;  // each table must come after the one before, so none is read twice
   for (const SectionRef& part : parts) {
     if (part.offset < behind || part.header.kind != kContents ||
         !ReadEntries(file, part, sections)) {

@@ -38,8 +38,8 @@ class IdTable {
   std::size_t used_ = 0;
 };
 
-// The same in bounded memory. Once about 3/4 of `most` slots are taken, a new key replaces another
-// one. 12 bytes per slot. Cost: two cache lines.
+// As IdTable, but in bounded memory. Once about 3/4 of `most` slots are taken, a new key replaces
+// another one. 12 bytes per slot. Cost: two cache lines.
 class IdCache {
  public:
   // Requires: `most` is a power of two, at least 64.

@@ -25,7 +25,7 @@
 namespace penstock::traces {
 namespace {
 
-// An attached segment; it is the one that the header names.
+// Attaches the segment that the header names.
 class AttachedSegment {
  public:
   AttachedSegment() = default;
@@ -244,8 +244,8 @@ Result<MappedFile> OpenWithSegment(const std::filesystem::path& path) {
     if (header != nullptr && header->segment != 0) return MappedFile::Open(path);
     return file;
   }
-  // First the segment, then the file: a chunk that is written to the file in between is then in
-  // both, not in neither.
+  // The segment is copied before the file is read. So a chunk that is written to the file in
+  // between is found twice. In the other order it could be missed.
   Copies copies = CopySegment(segment);
   file = MappedFile::Open(path);
   header = file ? RecordingHeader(*file) : nullptr;
@@ -292,7 +292,7 @@ Result<void> FinishFromSegment(const std::filesystem::path& path) {
   const std::size_t size =
       wire::kHeaderSize + (image.size() - wire::kHeaderSize) / wire::kChunkSize * wire::kChunkSize;
   const auto chunks = static_cast<std::uint32_t>((size - wire::kHeaderSize) / wire::kChunkSize);
-  // The header is written last: until it says that the file is complete, the segment counts.
+  // The header is written last: until it says that the file is complete, readers use the segment.
   std::uint32_t used = 0;
   for (std::uint32_t i = 0; i < chunks; ++i) {
     const std::size_t at = OffsetOf(i);

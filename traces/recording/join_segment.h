@@ -26,9 +26,9 @@ enum class SegmentState : std::uint8_t {
 };
 [[nodiscard]] SegmentState SegmentOf(const wire::FileHeader& header);
 
-// Writes the rest, which is in the segment, to the file, and removes the segment. The file is
-// locked meanwhile. Errors: kInput if it is not a recording with such a segment; kEnvironment if
-// processes still write it; kOutput.
+// Writes to the file what is only in its segment, and removes the segment. The file is locked
+// meanwhile. Errors: kInput if it is not a recording with such a segment; kEnvironment if processes
+// still write it; kOutput.
 [[nodiscard]] Result<void> FinishFromSegment(const std::filesystem::path& path);
 
 }  // namespace penstock::traces

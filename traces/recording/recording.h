@@ -64,9 +64,9 @@ class RecordingDrain {
   void Finish(Packer& out);
 
   // Forgets those of `processes` (pid, start) that are drained, with their threads, and removes
-  // them from the list. So a long run with many processes does not need more and more memory. The
-  // others still have something to take or give back. Requires: all of `processes` are dead and
-  // their slots are free.
+  // them from the list. So a long run with many processes does not need more and more memory. A
+  // process whose chunks are not all taken and given back stays in the list. Requires: all of
+  // `processes` are dead and their slots are free.
   void Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& processes, Packer& out);
 
   // Linear mode: the memory was remapped larger.

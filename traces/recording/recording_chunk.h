@@ -58,7 +58,8 @@ class ChunkView {
   [[nodiscard]] std::uint32_t state() const {
     return __atomic_load_n(&header().state, __ATOMIC_ACQUIRE) & wire::kChunkStateMask;
   }
-  // The slot of the process that is claiming it; kMaxProcesses if none is, or if it does not say.
+  // The slot of the process that is claiming the chunk; kMaxProcesses if none is, or if the state
+  // does not name it.
   [[nodiscard]] std::uint32_t claimer() const {
     const std::uint32_t word = __atomic_load_n(&header().state, __ATOMIC_ACQUIRE);
     const std::uint32_t slot = (word >> wire::kChunkClaimerShift) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks over chunks: decides which to read, how far, and when to give them back.
+// Visits the chunks: decides which to read, how far, and when to give them back.
 #include "traces/recording/recording_drain.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::size_t RecordingDrain::Impl::ChunkCount() const {
 }
 
 // Agents claim the lowest free chunk, so nothing lies behind the first one that was never claimed.
-// A walk over the whole ring would touch a thousand pages twenty times a second, for a dozen
+// Looking at the whole ring would touch a thousand pages twenty times a second, often for a dozen
 // chunks.
 std::size_t RecordingDrain::Impl::UsedChunks() const {
   std::size_t used = ChunkCount();
@@ -77,7 +77,7 @@ void RecordingDrain::Impl::PoolAnchors() {
   }
   clock.Update();
   // A time more than a day before the first anchor or a week after the last one is not from this
-  // run. No packed trace holds a time above kMost, not even if a damaged anchor has one.
+  // run. Nor is a time above kMost, whatever a damaged anchor says: no packed trace can hold it.
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   const bool known = clock.last().value != 0;
   earliest_ns = known ? clock.first().value - kDayNs : 0;

@@ -22,8 +22,8 @@ class RecordingProcesses {
   void Sync(std::uint32_t index, const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out);
   // Adds bytes that threads of the process were counting when they were killed.
   void AddOpen(ProcessId id, std::uint64_t bytes);
-  // All chunks were drained since the last Sync(). If the counts of a process are still the same,
-  // they hold for what was drained.
+  // Call this when all chunks were drained since the last Sync(). If the counts of a process have
+  // not changed since then, they belong to exactly what was drained.
   void Settle(const wire::FileHeader& header);
   // The process of a chunk; it is added if no slot described it.
   [[nodiscard]] ProcessId Get(std::uint32_t pid, std::uint64_t process_start, Packer& out);

@@ -5,9 +5,9 @@
 // later. If the text never comes, it reads "#<hex>".
 //
 // Memory is bounded by 56 MB, which is enough for some 3 million paths and 400,000 names. Beyond
-// that, a text that has not occurred lately gets another id at its next use. Agents send it again,
-// and it is written again. If they do not send it again, "#<hex>" tells whose text it is, and
-// PackedStrings finds it. Not thread-safe.
+// that, a text that has not occurred lately gets another id at its next use. An agent that sends
+// the text again gives it to the new id too. Otherwise the new id has the text "#<hex>", by which
+// PackedStrings finds the earlier text. Not thread-safe.
 #pragma once
 
 #include <cstdint>
