@@ -3,11 +3,12 @@
 # manual pages, completions, the Debian package and the relocatable archive.
 #
 #   bin/                      penstock, penstock-*
-#   lib/penstock/             the agent and its Python half: found from bin/, wherever the tree is moved
+#   lib/penstock/             the agent and its Python half: programs find them relative to bin/, so the
+#                             tree can be moved
 #                             libpenstock_loader.so, libpenstock_trace.so and python/: the Python package,
 #                             PYTHONPATH=PREFIX/lib/penstock/python
 #   lib/cmake/Penstock/       find_package(Penstock): Penstock::traces, Penstock::markers
-#   include/penstock/traces/  their headers
+#   include/penstock/traces/  the headers of these two libraries
 include(CMakePackageConfigHelpers)
 
 set(PENSTOCK_INSTALL_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/Penstock)

@@ -50,8 +50,8 @@ add_custom_target(penstock_programs)
 # which only users or the tests with the label "preload" (whole programs under the agent) need.
 add_custom_target(penstock_tests)
 
-# penstock_runs_once(target): for code that runs once (a command line, a test) and takes twice as long to
-# compile at -O3 (CLI11 and GoogleTest's macros are all inline).
+# penstock_runs_once(target): compiles at -O1. For code that runs once (a command line, a test): CLI11 and
+# GoogleTest's macros are all inline, so it takes twice as long to compile at -O3.
 function(penstock_runs_once target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
@@ -114,8 +114,8 @@ function(penstock_paths test)
   target_sources(${test} PRIVATE ${_source})
 endfunction()
 
-# penstock_absent_test(name WHY [LABELS ...]): stands for tests that this machine cannot run, so that
-# ctest counts them as skipped and says why; scripts/test.sh does not let CI pass without them.
+# penstock_absent_test(name WHY [LABELS ...]): adds a test in place of tests that this machine cannot run. ctest
+# counts it as skipped and says why; scripts/test.sh does not let CI pass with such a skip.
 function(penstock_absent_test name why)
   cmake_parse_arguments(ARG "" "" "LABELS" ${ARGN})
   message(STATUS "penstock: ${why}: no tests ${name}")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layout of spans in the timeline: levels on which spans do not overlap, and cells that show
-// which stages cover a part of a level, for spans that are narrower than a pixel. The packer makes
-// the preview in a packed trace with it, and the dashboard its timeline, so both look the same. Not
-// thread-safe.
+// which stages cover a part of a level, for spans that are narrower than a pixel. The preview in a
+// packed trace and the timeline of the dashboard are both made with this layout, so they look the
+// same. Not thread-safe.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The paths of Python files that belong to the interpreter or to an installed package contain one
-// of these parts. They are here once, so that the agent, the analyzer and the anonymous copies of
-// traces tell the program's own functions from those of libraries in the same way.
+// of these parts. The agent, the analyzer and the anonymous copies of traces share this list, so
+// all of them tell the program's own functions from those of libraries in the same way.
 #pragma once
 
 namespace penstock::traces {

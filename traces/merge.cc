@@ -127,7 +127,7 @@ class Merger {
   }
 
   // Viewers know processes by their pids. If a part has a pid of an earlier part, all its pids are
-  // moved to numbers that a person still recognises, and its tids with them, since a main thread
+  // moved to numbers that a person still recognises. Its tids are moved too, because a main thread
   // has its process's pid.
   void AddProcesses(std::size_t part) {
     const auto processes = parts_[part].trace->processes();

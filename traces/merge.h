@@ -37,8 +37,8 @@ struct MergePart {
 [[nodiscard]] bool IsMerged(const Trace& trace);
 
 // Copies all parts to `out`, which must be empty; the caller calls Finish(). The run's facts are
-// those of the first part. Those of part N are kept as part.N.KEY, and each of its processes has
-// the fact `part`. If a part has pids that another part has too, 10,000,000 times its number is
+// those of the first part. The facts of part N are kept as part.N.KEY, and each of its processes
+// has the fact `part`. If a part has pids that another part has too, 10,000,000 times its number is
 // added to its pids and tids, up to part 200; the fact `pid` keeps the original. Counters and facts
 // of a whole host (GPUs, shared and free memory) are copied once for each host. GPUs of further
 // hosts get the next free numbers.

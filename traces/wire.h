@@ -50,9 +50,9 @@ struct Inflight {
   uint32_t reserved;
 };
 
-// Reads of one descriptor that will become one span: what a thread has read and not yet written as
-// a record. It is stored here so that it survives whatever ends the thread. FORMAT.md describes the
-// order of the stores, and what is left at each moment at which the thread may be killed.
+// Reads of one descriptor that will become one span, but that the thread has not yet written as a
+// record. They are stored here so that they survive the thread. FORMAT.md describes the order of
+// the stores, and what is left if the thread is killed between two of them.
 struct PendingRead {
   uint64_t object;
   uint64_t first;  // ticks
@@ -208,14 +208,14 @@ struct FileHeader {
   uint32_t sealed;            // atomic: 1 = the collector, or the last process, has finished
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
-  uint64_t collector_start;  // clock ticks since boot, as its pid may be reused; 0: not known
+  uint64_t collector_start;  // in clock ticks since boot: a pid may be reused; 0: not known
   // atomic: number of processes that may still have records of a device to write. When the
   // recording ends, each of them writes the rest and then subtracts itself.
   uint32_t late_writers;
   uint32_t reserved1;
   // The offset of the recording's time namespace, as in /proc/self/timens_offsets. A process that
-  // writes from another namespace subtracts the difference. 0: the first namespace, as almost
-  // everywhere.
+  // writes from another namespace subtracts the difference. 0: the host's first namespace, which is
+  // the usual one.
   int64_t monotonic_offset_ns;
   int64_t boottime_offset_ns;
   // linear: id + 1 of the System V shared memory in which the processes of this host have their

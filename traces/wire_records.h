@@ -104,7 +104,7 @@ inline constexpr int64_t MicrosecondsOfProbe(int64_t value) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) >> 24);
 }
 
-// A followed unit: one kKindUnit record and its kKindCall records, of one thread and one `start`.
+// A followed unit: a kKindUnit record and its kKindCall records. All have one thread and `start`.
 // kKindUnit: stage = sample, collate or step; name = the name of its span; duration = ticks of the
 // unit, work = the part of them that following cost, bytes = ticks that such a unit takes when it
 // is not followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*,

@@ -60,7 +60,7 @@ class Followed(support.Case):
             for case in SAME:
                 with self.subTest(python=python, case=case):
                     self.both(python, case)
-                    # The number of followed units depends on what the first ones cost, so on the machine's load.
+                    # The number of followed units depends on what the first ones cost: more on a busy machine.
                     self.assertGreaterEqual(int(self.followed.group(1)), 1, self.followed.group(0))
                     self.assertEqual("None", self.followed.group(2))
 

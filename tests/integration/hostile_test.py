@@ -88,7 +88,7 @@ class Hostile(Case):
                 self.check_same(lambda c: in_namespace(script, c), command, where + "/o.penstock")
 
     def test_size_limit(self):
-        """RLIMIT_FSIZE: a write beyond it is a signal that ends the program."""
+        """RLIMIT_FSIZE: a write beyond this limit sends a signal, which by default ends the program."""
         for blocks in ("1", "64", "512"):  # of 1 KiB; the program's own output fits into one
             with self.subTest(blocks=blocks):
                 self.check_same(lambda c: limited("f", blocks, c), self.native)
@@ -132,7 +132,7 @@ class Hostile(Case):
 
     @unittest.skipIf(os.geteuid() != 0 or not shutil.which("setpriv"), "needs root and setpriv")
     def test_no_permission(self):
-        """Another user, who may write nothing here; then a trace that belongs to somebody else."""
+        """The run's user may write nothing here. Then PENSTOCK_OUT names a trace of another user."""
         for directory in (self.base, self.data, self.work):
             os.chmod(directory, 0o755)
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

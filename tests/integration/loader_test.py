@@ -44,7 +44,7 @@ def parents(trace):
 
 
 def span_counts(trace, stages=None):
-    """How many spans of each content there are. Times and threads are not compared."""
+    """How many spans there are with equal contents. Times and threads do not count as contents."""
     return collections.Counter(
         (span.stage, span.name, span.sample, span.key, span.object, span.bytes, span.cpu is not None, parent)
         for span, parent in parents(trace) if stages is None or span.stage in stages)  # fmt: skip

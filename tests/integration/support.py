@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the integration tests share: paths, pictures, and functions that run programs.
+"""Shared by the integration tests: paths, pictures, and functions that run programs.
 
 The environment names the programs (CMakeLists.txt sets it): PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
 PENSTOCK_TARGETS (the programs of targets/ that are built). Everything is written below one temporary

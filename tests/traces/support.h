@@ -56,14 +56,14 @@ using Strings = std::set<std::string, std::less<>>;
 [[nodiscard]] std::vector<SpanNumbers> AllNumbers(const Trace& trace);
 [[nodiscard]] Strings AllStrings(const Trace& trace);
 
-// What a sound trace holds, to compare with thousands of damaged copies.
+// The contents of a sound trace, to compare with thousands of damaged copies.
 class Known {
  public:
   explicit Known(const Trace& whole) : numbers_(AllNumbers(whole)), strings_(AllStrings(whole)) {}
 
-  // Spans of `damaged` that the sound trace does not have, or that it has less often, and strings
-  // that it does not know ("" and "#..." stand for a text that was lost). Unfinished spans do not
-  // count: nothing protects them.
+  // Spans and strings of `damaged` that the sound trace does not have, and spans that it has less
+  // often. The strings "" and "#..." stand for a lost text and are left out, and so are unfinished
+  // spans, which nothing protects.
   [[nodiscard]] std::vector<std::string> Invented(const Trace& damaged) const;
 
  private:

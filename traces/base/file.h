@@ -106,8 +106,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   // Errors: kOutput. Also if another program is writing the file; if a link, a FIFO or another
-  //         user's file has the temporary name; and if something other than a file has the final
-  //         name, because root would replace a device such as /dev/null for the whole machine.
+  //         user's file has the temporary name; and if a folder, FIFO or device has the final name,
+  //         because root would replace a device such as /dev/null for the whole machine.
   static Result<OutputFile> Create(const std::filesystem::path& final_path,
                                    const std::string& suffix, OutputRules rules = {});
   // Appends all of `bytes`. Errors: kOutput; the file then has its former size.

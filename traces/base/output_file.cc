@@ -99,7 +99,7 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
     }
     if (file.fd_ >= 0) {
       // On a file system without locks, the file counts as locked. Until it is locked, another
-      // writer may take it for a leftover and remove it: hence IsAt().
+      // writer may take it for a leftover and remove it, so IsAt() looks whether it is still there.
       const bool locked = ::flock(file.fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       if (locked && file.IsAt(temporary)) return file;
       ::close(std::exchange(file.fd_, -1));

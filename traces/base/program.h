@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the small programs share: how they parse, print and fail.
+// Shared by the small programs: reading the command line, printing and reporting errors.
 #pragma once
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 
 namespace penstock::traces::packed {
 
-// What is known of a file that is being finished.
+// The parts of a file that is being finished from which its previews are made.
 struct PreviewSource {
   std::span<const SectionRef> sections;   // all sections that were written
   std::span<const std::uint32_t> stages;  // by thread: bits of the stages that occur

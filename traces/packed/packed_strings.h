@@ -27,8 +27,8 @@ class PackedStrings {
 
   // Registers the ids in `payload`, which is that of `section`. A later text of an id replaces an
   // earlier one. Returns false, and registers nothing, if the payload is damaged, if its texts have
-  // more than kMaxSectionBytes, or if `may` refuses the memory that its texts and its ids need
-  // (texts share beginnings in the file, and ids may have gaps, so a few bytes can become many).
+  // more than kMaxSectionBytes, or if `may` refuses the memory that its texts and ids need. They
+  // may need much more than the payload: texts share beginnings in the file, and ids may have gaps.
   [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
                          const std::function<bool(std::uint64_t bytes)>& may);
 

@@ -232,8 +232,8 @@ class PackedTrace final : public Trace {
     std::stable_sort(rows.begin(), rows.end(), UnitBefore());
   }
 
-  // Adds the spans of the tail that are in no block. A block takes all pending spans of its thread,
-  // so a run of the tail is in a block if the blocks hold more spans than came before the run.
+  // Adds the spans of the tail that are in no block. A block takes all pending spans of its thread.
+  // So a run of the tail is in a block if the blocks hold more spans than came before the run.
   void SettleTail(const std::vector<packed::TailSpans>& tail) {
     std::vector<std::uint64_t> in_blocks;
     for (const ThreadInfo& thread : threads_) in_blocks.push_back(thread.spans);

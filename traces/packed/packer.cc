@@ -139,7 +139,7 @@ void PackedWriter::EndProcess(ProcessId id) {
   ++ended_;
 }
 
-// Forgets threads and processes that have ended and are in the file, since a long run has many. A
+// Forgets threads and processes that have ended and are in the file: a long run has many. A
 // flight recorder forgets them when its file has none of their data any more.
 void PackedWriter::FreeEnded() {
   if (ended_ == 0 || !file_.status()) return;

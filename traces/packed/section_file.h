@@ -46,7 +46,7 @@ class SectionFile {
   void TryAgain();
   // Marks that everything written so far stays. With `forget`, written() may leave it out from now
   // on. If the disk turns out to be full, everything written since the mark is removed from the
-  // file and waits too, because its writer may keep it elsewhere until the next Mark().
+  // file and waits too. Its writer may still have it elsewhere until the next Mark().
   void Mark(bool forget = true);
   // See OutputFile. Returns true if the file has another name now, or is another file. A failure is
   // not an error yet: the written part can be read, and another call may succeed.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps on disk the spans that the writer of a packed trace has not put into blocks yet. They wait
-// in memory until a thread has enough for a block, because a block of a few spans for each thread
-// at every flush would cost more than the spans. Meanwhile they are also in NAME.part.tail, where a
+// in memory until their thread has enough for a block: blocks of a few spans for each thread at
+// every flush would cost more than the spans. Meanwhile they are also in NAME.part.tail, where a
 // reader of the unfinished NAME.part finds them. Format: traces/FORMAT.md, "The tail". Not
 // thread-safe.
 #pragma once
@@ -23,7 +23,7 @@ class SpanTail {
  public:
   // Adds spans of one thread; Write() writes them. `before`: the number of the thread's earlier
   // spans, in blocks and in the tail. A reader that finds more than `before` spans of the thread in
-  // blocks skips these spans, since a block takes all that wait.
+  // blocks skips these spans: a block takes all spans of its thread that wait.
   void Add(std::uint32_t thread, std::uint64_t before, std::span<const Span> spans);
   // Writes the added spans to the tail of the file `part`. Returns false if the tail cannot be made
   // or there is no room; the added spans are then dropped.

@@ -79,8 +79,8 @@ class ChunkView {
   }
   // The operation that lasts over several calls; its stage is 0 if there is none.
   [[nodiscard]] wire::Inflight Operation() const { return Copy(header().operation); }
-  // What a thread has read and not yet written as a record. The copy is from one moment if the
-  // thread is dead, or if it changed nothing during one of eight tries.
+  // A copy of the reads that a thread has not yet written as records. It is from one moment if the
+  // thread is dead, or if the thread changed nothing during one of eight tries.
   struct PendingReads {
     wire::PendingRead reads[wire::kPendingReads];
     std::uint64_t closing;

@@ -77,7 +77,7 @@ void RecordingDrain::Impl::PoolAnchors() {
   }
   clock.Update();
   // A time more than a day before the first anchor or a week after the last one is not from this
-  // run. Nor is a time above kMost, whatever a damaged anchor says: no packed trace can hold it.
+  // run. A time above kMost is damage in any case, because no packed trace can hold it.
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   const bool known = clock.last().value != 0;
   earliest_ns = known ? clock.first().value - kDayNs : 0;

@@ -59,8 +59,8 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
     return std::make_tuple(view.pid(), view.header().process_start, view.header().tid, claimed);
   };
   if (Mode() == wire::kLinear) {
-    // A full chunk stays in the file with the reads that were pending when it was written. So the
-    // chunks that were taken over are gathered once.
+    // A full chunk stays in the file with the reads that were pending when it was written, so many
+    // chunks may have been taken over. They are gathered only once.
     const std::size_t last = taken_over.empty() ? chunks.size() : 0;
     for (std::size_t k = 0; k < last; ++k) {
       const ChunkView other = Chunk(k);

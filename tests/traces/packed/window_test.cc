@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A packed file that keeps only the last part of a run, and one whose disk is full for a while.
+// Tests packed files that keep only the last part of a run, and files whose disk is full for a
+// while.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
