@@ -153,7 +153,7 @@ struct Losses {
   std::uint64_t damaged_chunks = 0;
   std::uint64_t lost_threads = 0;  // threads that found no slot for their process or chunk
   bool truncated = false;          // the file ends before its contents do
-  bool unsealed = false;           // the recording was not finished by a collector
+  bool unsealed = false;           // the recording or the file was not finished
 
   constexpr bool operator==(const Losses&) const = default;
   // Whether something is missing.

@@ -17,7 +17,7 @@ using TextSink = std::function<bool(std::string_view)>;
 
 // One JSON object per line, each with "type": losses, fact, process, thread, span, event, counter.
 // Every value that is not known is null or, for sample and batch, -1.
-// Returns false if the sink did. Cost: about 1 us and 400 bytes per span, a bounded buffer.
+// Returns false if the sink did. Cost: about 1 us and 400 bytes of text per span; a bounded buffer.
 [[nodiscard]] bool ExportJsonLines(const Trace& trace, const TextSink& sink);
 
 // Only the JSON lines in front of the spans (losses, facts, processes), and the threads.

@@ -27,7 +27,7 @@
 
 #include "traces/native_bridge.h"
 
-/* docs/design.md 4; the values of traces/wire_records.h. */
+/* The stages of docs/design.md 4, with the values of traces/wire_records.h. */
 enum PenstockStage {
   PENSTOCK_READ = 1,
   PENSTOCK_DECODE = 2,
@@ -93,7 +93,7 @@ static inline void penstock_end(PenstockToken span, uint64_t bytes) {
   if (span.depth != 0) penstock_bridge()->end(span, bytes, 0, 0);
 }
 
-/* The same with the file that was read or decoded. */
+/* As penstock_end(), with the path of the file that was read or decoded. */
 static inline void penstock_end_file(PenstockToken span, uint64_t bytes, const char* path) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   if (span.depth != 0) bridge->end(span, bytes, bridge->intern(path, strlen(path)), 0);

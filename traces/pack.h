@@ -47,8 +47,8 @@ class Packer {
   virtual void EndProcess(ProcessId /*id*/) {}  // after all its threads have ended
   virtual void SetFact(std::string_view key, std::string_view value) = 0;
 
-  // Spans of one thread may come in any order within a block of 64 Ki, because they are recorded
-  // when they end; readers merge them.
+  // Spans of one thread may come in any order within a block of 64 Ki spans, because they are
+  // recorded when they end; readers merge them.
   virtual void AddSpan(ThreadId thread, const Span& span) = 0;
   virtual void AddEvent(const Event& event) = 0;
   virtual void AddCounter(const CounterSample& sample) = 0;

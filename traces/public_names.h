@@ -22,8 +22,9 @@ namespace penstock::traces {
 // "__init__": a name that Python gives a meaning.
 [[nodiscard]] bool IsSpecialMethod(std::string_view word);
 
-// The size of "cuda" in "cudaMemcpyAsync", of "triton_poi_fused" in the name of a kernel; 0: none.
-// What follows is public as far as its parts are technical words.
+// The size of the known beginning of a name, such as "cuda" in "cudaMemcpyAsync", or
+// "triton_poi_fused" in the name of a kernel; 0: none. In the rest of the name, only
+// technical words are public.
 [[nodiscard]] std::size_t PublicPrefix(std::string_view word);
 // A part of an identifier that names of kernels and calls are composed of: "Memcpy", "elementwise".
 [[nodiscard]] bool IsTechnicalWord(std::string_view part);

@@ -11,7 +11,7 @@ namespace penstock::wire {
 
 inline constexpr uint32_t kRecordSize = 64;
 
-// docs/design.md 4. Values are part of the format: append only.
+// The stages of docs/design.md 4. Values are part of the format: append only.
 enum Stage : uint8_t {
   kStageNone = 0,
   kRead = 1,

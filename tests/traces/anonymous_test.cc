@@ -190,7 +190,7 @@ TEST(AnonymousTest, FunctionsOfLibrariesKeepTheirNamesAndThoseOfTheProgramDoNot)
   ASSERT_EQ(calls.trees.size(), 1U);
   const std::vector<CallNode>& nodes = calls.trees[0].nodes;
   ASSERT_EQ(nodes.size(), 3U);
-  // The class has one stand-in in the name of its method and of its spans.
+  // The class has the same stand-in in the name of its method as in the names of its spans.
   EXPECT_THAT(std::string(other->String(nodes[0].name)),
               StartsWith(std::string(other->String(other->Spans(ThreadId{0})[0].name)) + ".n"));
   EXPECT_THAT(std::string(other->String(nodes[0].file)), ::testing::EndsWith(".py"));

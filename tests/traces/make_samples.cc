@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the sample files of the current format versions. To be run once per version. The files
+// Writes the sample files of the current format versions. Run it once for each version. The files
 // stay in traces/samples, so that every later reader is tested with them.
 #include <cstdio>
 #include <filesystem>

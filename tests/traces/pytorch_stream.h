@@ -9,10 +9,10 @@
 
 namespace penstock::traces::testing {
 
-// Spans like those of a PyTorch run over an image folder. For each image: sample, read, decode,
-// augment with three transforms inside it. For each batch: fetch, collate, put and idle; in the
-// training process get, wait and step. Each epoch is a random permutation of `images` indices, each
-// image has a path, and times are lognormal.
+// Spans like those of a PyTorch run over an image folder. An image has the spans sample, read,
+// decode, and augment with three transforms inside it. A batch has fetch, collate, put and idle in
+// the worker, and get, wait and step in the training process. Each epoch is a random permutation of
+// `images` indices, each image has a path, and times are lognormal.
 struct StreamOptions {
   std::uint32_t images = 50'000;
   std::uint32_t epochs = 1;

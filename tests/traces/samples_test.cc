@@ -10,7 +10,8 @@ namespace {
 
 class SamplesTest : public ::testing::TestWithParam<const char*> {};
 
-// Reads traces/samples/PARAM and compares it with its contents when it was written.
+// Reads traces/samples/PARAM and compares it with the .jsonl file of the contents that were
+// written.
 TEST_P(SamplesTest, EveryVersionIsReadAsItWasWritten) {
   const std::filesystem::path folder = paths::kSamples;
   const auto trace = OpenTrace(folder / GetParam());

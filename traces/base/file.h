@@ -40,11 +40,11 @@ class MappedFile {
   static MappedFile FromBytes(std::vector<std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Frees the memory of `part`, unless it was handed over. Its bytes are read from the file again
+  // Frees the memory of `part`, unless FromBytes() got it. Its bytes are read from the file again
   // at the next access. Requires: `part` lies in bytes(), and nothing was written through
   // writable(). Threads: others may read the same bytes meanwhile.
   void Release(std::span<const std::byte> part) const;
-  // Makes it `size` bytes long in memory, with zeros after the end of the file. Returns false, and
+  // Makes bytes() `size` bytes long, with zeros after the end of the file. Returns false, and
   // changes nothing, if there is no place for a larger map. Requires: size >= bytes().size().
   [[nodiscard]] bool Grow(std::size_t size);
   // The same bytes for RecordingDrain, which writes to them only in ring mode. The pages are

@@ -94,7 +94,7 @@ void penstock_trace_counts(const PenstockTrace* trace, PenstockCounts* counts) {
 const char* penstock_trace_about(PenstockTrace* trace) {
   const std::int64_t status = Guarded([&]() -> std::int64_t {
     std::call_once(trace->written, [&] {
-      std::string about;  // of its own: after an exception the next call writes all of it again
+      std::string about;  // a local text: after an exception the next call writes all of it again
       const bool written = ExportJsonHeads(*trace->trace, [&](std::string_view text) {
         about += text;
         return true;

@@ -132,8 +132,8 @@ class PerfettoImporter {
       const std::string& name = described.process().process_name();
       into_.NameProcess(track.pid, name);
       Role(into_.Process(track.pid), name);
-      // A process may be described again and again: by each sequence, and when its state is
-      // cleared.
+      // A process may be described several times: by each sequence, and when its state is cleared.
+      // The last description holds.
       if (const auto& words = described.process().cmdline(); !words.empty()) {
         into_.Process(track.pid).command.assign(words.begin(), words.end());
       }

@@ -19,7 +19,7 @@
 
 namespace penstock::traces {
 
-// NULL, an integer, a number, a text.
+// NULL, an integer, a real number, a text.
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 struct SqlTable {

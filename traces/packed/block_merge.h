@@ -15,8 +15,8 @@ namespace penstock::traces::packed {
 // Visits all spans of `blocks`, which may come in any order, in the order of StartsBefore. Damaged
 // blocks are left out. `more`: further spans, in that order.
 // Requires: no block has zero items.
-// Cost: decodes every block once, and holds a few at a time; more often only if more than
-//       kMaxHeldBlocks of them overlap.
+// Cost: decodes every block once, or more often if more than kMaxHeldBlocks of them overlap; holds
+//       a few blocks at a time.
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit,
                  std::span<const Span> more = {});

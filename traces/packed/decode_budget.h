@@ -33,9 +33,9 @@ class DecodeBudget {
  private:
   static constexpr std::uint64_t kFree = std::uint64_t{256} << 20;
   static constexpr std::uint32_t kPerByte = 256;
-  // How many times its bytes in the payload an entry usually takes in memory. An entry of empty
-  // texts takes four times as much. One whose index leaves a gap also takes memory for all entries
-  // of the gap.
+  // The memory that an entry usually takes, as a multiple of its bytes in the payload. An entry of
+  // empty texts takes four times as much. One whose index leaves a gap also takes memory for all
+  // entries of the gap.
   static constexpr std::uint32_t kTableFactor = 8;
 
   static std::uint64_t CostOf(const SectionHeader& header) {

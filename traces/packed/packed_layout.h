@@ -20,9 +20,8 @@ inline constexpr std::uint32_t kMaxSectionBytes = 64 * 1024 * 1024;  // before c
 inline constexpr std::uint32_t kMaxThreads = 1u << 20;
 inline constexpr std::uint32_t kMaxProcesses = 1u << 20;
 
-// The most ids of texts, or indices of processes or threads, that may be missing before the next
-// one because sections are damaged. Readers reject a larger gap: a forged number could ask for much
-// memory.
+// The largest gaps in the ids of texts, and in the indices of processes or threads. A gap comes
+// from damaged sections. Readers reject a larger gap: a forged number could ask for much memory.
 inline constexpr std::uint32_t kMaxStringGap = 1u << 20;
 inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;
 
@@ -102,8 +101,8 @@ struct PackedFooter {
   char magic[8];
 };
 
-// NAME.part.tail has a TailHeader, then runs. A run is a TailRun, then `count` TailSpans, all of
-// one thread.
+// NAME.part.tail has a TailHeader, then runs. A run is a TailRun, then `count` times a TailSpan,
+// all of one thread.
 inline constexpr char kTailMagic[8] = {'P', 'E', 'N', 'S', 'T', 'A', 'I', 'L'};
 inline constexpr std::uint32_t kTailRunMagic = 0x4e555250;  // "PRUN"
 

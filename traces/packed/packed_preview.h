@@ -14,7 +14,7 @@
 
 namespace penstock::traces::packed {
 
-// The parts of a file that is being finished from which its previews are made.
+// What MakePreviews() must know about a file that is being finished.
 struct PreviewSource {
   std::span<const SectionRef> sections;   // all sections that were written
   std::span<const std::uint32_t> stages;  // by thread: bits of the stages that occur

@@ -30,8 +30,8 @@ struct ChunkState {
   std::string text;
 };
 
-// Orders all reads before it before all reads after it. ThreadSanitizer does not know fences, and
-// gcc warns about that.
+// No read before this call is delayed until after it. ThreadSanitizer does not know fences, and gcc
+// warns about that.
 inline void FinishReads() {
 #if defined(__SANITIZE_THREAD__)
   __asm__ volatile("" ::: "memory");

@@ -162,7 +162,7 @@ void RecordingDrain::Impl::WritePending(const ChunkView::PendingReads& pending, 
     if (read.bytes == 0 || written) {
       continue;
     }
-    if (read.first == 0 || read.last < read.first) {  // the entry was never used
+    if (read.first == 0 || read.last < read.first) {  // no agent stores such an entry
       Damaged(1);
       continue;
     }

@@ -96,7 +96,8 @@ TEST(ImportLimitsTest, AnArrayWithItsCommasInFrontIsNoFileOfLines) {
   EXPECT_EQ(imported.summary.spans, 2u);
 }
 
-// The low half of a pthread_t has its highest bit set in about every second thread.
+// A thread may be known only by the low half of its pthread_t. The highest bit of that half is set
+// in about every second thread.
 TEST(ImportLimitsTest, AThreadWithALargeNumberIsNoStreamOfADevice) {
   const LimitedImport imported = ImportLimited(R"({"traceEvents":[
       {"ph":"X","name":"a","pid":1,"tid":3265777408,"ts":5,"dur":1},

@@ -169,7 +169,8 @@ TEST(DrainTest, ADrainTellsTheProcessOfASlot) {
   EXPECT_EQ(builder.Take().processes.at(id.value).pid, 101u);
 }
 
-// Writers and the drain run at the same time, like agents and collector. For ThreadSanitizer too.
+// Writers and the drain run at the same time, like agents and collector. ThreadSanitizer can check
+// this test.
 TEST(DrainTest, DrainingWhileThreadsWriteLosesNothing) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 12});
   const std::uint32_t slot = recording.AddProcess(1, 1, wire::kRoleOther, -1);
