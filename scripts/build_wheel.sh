@@ -9,8 +9,9 @@
 # OUT is the folder for the wheel (default build/wheel/dist); --machine is the architecture (default: this
 # machine's). The compiler is the Python package ziglang, which compiles for both architectures and for an
 # old C library. The libraries are compiled from Debian's sources (scripts/wheel/dependencies.sh). The
-# compiler and the sources are fetched once and kept in build/wheel/. Programs for another architecture run
-# under qemu where their output is needed. At the end auditwheel and scripts/wheel/check.py check the wheel.
+# compiler and the sources are fetched once and kept in build/wheel/. If the build needs the output of a
+# program for another architecture, qemu runs it. At the end auditwheel and scripts/wheel/check.py check the
+# wheel.
 #
 # Exit status: 0 done, 1 a check of the wheel failed, 2 usage, 3 something is missing.
 set -euo pipefail

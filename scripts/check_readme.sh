@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Follows README.md as a reader would. On a clean Debian root it runs the demo, the build, the wheel and
-# every way to install. Then it runs the commands in their order, first with the build, then with the
-# wheel.
+# Follows README.md as a reader would. In a new Debian root file system it runs the demo, the build, the
+# wheel and every way to install. Then it runs the commands of README.md from top to bottom: first with the
+# build, then with the wheel.
 #
 #   scripts/check_readme.sh [--wheel FILE] [SUITE]     in a root of the Debian release SUITE (default: this
 #                                                      machine's), some 20 minutes; --wheel: uses that wheel
 #                                                      and builds none
-#   scripts/check_readme.sh --quick                    the commands alone, with build/release; part of the tests
+#   scripts/check_readme.sh --quick                    only the commands, with the programs in build/release;
+#                                                      the test packaging.readme makes the same check
 #
-# It does not run scripts/test.sh, which README.md names too, since that script runs this one. Without
-# --quick it needs root and debootstrap (installed through apt if missing). Exit status: 0 everything works,
+# It does not run scripts/test.sh, which README.md names too: that takes long and includes packaging.readme.
+# Without --quick it needs root and debootstrap (installed through apt if missing). Exit status: 0 everything works,
 # 1 something does not, 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -53,7 +54,7 @@ echo "check_readme: a clean $suite"
 debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" ||
   fail 3 "debootstrap: $(tail -n 3 "$work/debootstrap.log")"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# In the root pip uses the package index and the certificates of this machine.
+# In the new root file system, pip uses this machine's package index and certificates.
 [[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/pip.conf"
 [[ ! -f /etc/ssl/certs/ca-certificates.crt ]] ||
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"

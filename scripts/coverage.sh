@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Shows which lines and branches of the agent, the recorder and the traces library the agent's tests
-# reach: builds with gcc's --coverage in build/coverage/, runs the tests of tests/agent/, and prints
-# a table by folder. The library counts in the programs into which it is loaded too. A program that
-# is killed, or ends by _exit(), loses its counts, so the figures are a lower bound. Tests that look
-# at the library itself, or at every file of a program, fail in this build; the script names them.
+# Shows which lines and branches the agent's tests reach in the agent, the recorder and the traces
+# library. Builds with gcc's --coverage in build/coverage/, runs the tests of tests/agent/, and prints
+# a table by folder. The agent also counts inside the programs that it is loaded into. A program that
+# is killed, or ends by _exit(), loses its counts, so the figures are a lower bound. This build adds
+# symbols to the agent and files to programs. Tests that check either of them fail; the script names them.
 #
 #   scripts/coverage.sh [--uncovered N] [--again]
-#     --uncovered N: prints the N places with most branches not taken; --again: only reports
+#     --uncovered N: names the N files with most branches not taken, with the numbers of their lines
+#     --again: prints the results of the last run, without building and testing
 #
 # Exit status: 0, or 1 if it does not build.
 set -euo pipefail
@@ -38,8 +39,8 @@ if ! "$again"; then
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # Counters are atomic, since threads and signal handlers share them. The agent links no default
-  # library.
+  # Counters are atomic, since threads and signal handlers share them. gcc does not add libgcov to the
+  # agent, which is linked without default libraries, so it is named.
   cmake -S . -B "$kBuild" -G Ninja -DCMAKE_BUILD_TYPE=Debug "${launcher[@]}" \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic" \
     -DCMAKE_CXX_FLAGS="--coverage -fprofile-update=atomic" \

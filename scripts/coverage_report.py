@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up gcov's results for a build folder, as lines and branches by source folder. For scripts/coverage.sh."""
+"""Counts for each source folder the lines and branches that gcov saw executed. scripts/coverage.sh runs it."""
 
 import argparse
 import collections
@@ -21,7 +21,8 @@ def folder_of(name):
 
 
 def read(build, root):
-    """{file: ({line: count}, {(line, index): count})}, summed over all objects that have code of the file."""
+    """Returns ({file: {line: count}}, {file: {(line, branch): count}}). A count is the largest one of all objects
+    that have code of the file."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     branches = collections.defaultdict(lambda: collections.defaultdict(int))
     notes = sorted(build.rglob("*.gcno"))

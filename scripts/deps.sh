@@ -22,8 +22,8 @@ ID=debian VERSION_ID=
 [[ ! -r ${PENSTOCK_OS_RELEASE:-/etc/os-release} ]] || . "${PENSTOCK_OS_RELEASE:-/etc/os-release}"
 readonly kSystem=$ID-$VERSION_ID
 
-# Known releases name their version of clang's tools; other systems get the packages without a number
-# in their names.
+# On the releases below, the version of clang is a part of the package names. Other systems get the
+# packages without a number in their names.
 case "$kSystem" in
   debian-12) clang=-14 ;;
   debian-13) clang=-19 ;;
@@ -42,7 +42,7 @@ readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-de
   libexpected-dev libsimdjson-dev "$kJpeg" libhwy-dev liburing-dev libbenchmark-dev
   libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
   libfreetype-dev libgl-dev libegl-dev dpkg-dev file)
-# fonts-* and OpenGL: for the dashboard on machines without a GPU driver.
+# The dashboard needs fonts-* and, on machines without a GPU driver, Mesa's OpenGL.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
   fonts-dejavu-core fonts-droid-fallback libegl1 libgl1 libgl1-mesa-dri)
 # clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
@@ -50,7 +50,7 @@ readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutil
   python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
   x11-utils python3-aiohttp python3-fsspec python3-h5py python3-imageio python3-lmdb python3-skimage)
 
-# Headers for GLFW, and tools for the sources of SQLite and libjpeg-turbo.
+# The headers with which GLFW compiles, and the tools that build SQLite and libjpeg-turbo from source.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
   libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
 # For running programs for arm64: qemu, and a C library in /usr/aarch64-linux-gnu.
@@ -93,7 +93,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 3
 fi
 
-# One call for all packages. dpkg-query complains about unknown names, which are missing too.
+# One call asks for all packages. dpkg-query fails if it does not know a name; such a package counts as missing.
 installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
   awk '$2 == "installed" { print $1 }' | sort -u || true)
 missing=()

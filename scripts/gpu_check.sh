@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that need a GPU: kernels against goldens and under compute-sanitizer, their bandwidth, the
-# cost of stages for a megapixel, placements of the loader, the agent on real PyTorch runs with
-# pageable and pinned copies, the cost of each of the agent's levels, kernel-busy compared with
-# torch.profiler's figure.
+# Checks that need a GPU. Kernels: results against goldens, runs under compute-sanitizer, bandwidth.
+# Loader: the cost of stages for a megapixel, placements. Agent: PyTorch runs with pageable and pinned
+# copies, kernel-busy compared with torch.profiler's figure, the cost of each level.
 #
 #   scripts/gpu_check.sh [--only SECTION[,SECTION...]] [--quick] [--pairs N] [--samples] [--out DIR]
 #
@@ -13,17 +12,18 @@
 #                loader    device costs, digests, nvJPEG, placements
 #                agent     copies, verdicts, kernel-busy, torch.profiler
 #                cost      what each level of the agent costs: some 13 minutes with ten pairs, 8 with six
-#              each makes what it needs, such as the set of pictures
-#   --quick    three pairs of runs for a cost instead of ten, no compute-sanitizer
-#   --pairs N  N pairs of runs for a cost; a pair is five runs: one without the agent, one at each level
+#              each section makes what it needs, such as the set of pictures
+#   --quick    measures costs with three pairs of runs instead of ten; does not run compute-sanitizer
+#   --pairs N  measures costs with N pairs of runs; a pair is five runs: one without the agent, and one at
+#              each of the four levels
 #   --samples  puts small recordings of the agent's runs into traces/samples/gpu/, with their recipe
 #   --out DIR  for results and logs (default: build/gpu)
 #
-# Uses PENSTOCK_PYTHON (default: python3) if it has a PyTorch with CUDA and Pillow. Builds changes since
-# the last time into build/gpu-release; builds nothing if PENSTOCK_BUILD names a build folder.
-# PENSTOCK_NVJPEG names a libnvjpeg that the dynamic linker does not find. All of it takes some half an
-# hour. Exit status: 0 no claim has failed (claims that could not be checked are named); 1 one has failed;
-# 2 usage; 3 no GPU, or it does not build.
+# Uses PENSTOCK_PYTHON (default: python3) if it has a PyTorch with CUDA and Pillow. Brings the build in
+# build/gpu-release up to date; builds nothing if PENSTOCK_BUILD names a build folder. PENSTOCK_NVJPEG
+# names a libnvjpeg that the dynamic linker does not find. All sections together take some half an hour.
+# Exit status: 0 no claim has failed (claims that could not be checked are named); 1 one has failed;
+# 2 usage; 3 there is no GPU, or the build fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -88,7 +88,7 @@ if [[ -n ${PENSTOCK_BUILD:-} ]]; then
   build=$(cd "$PENSTOCK_BUILD" && pwd)
 else
   build=$PWD/build/gpu-release
-  # Only for the GPU of this machine: the other architectures are for installed programs.
+  # Compiles kernels only for the GPU of this machine. Installed programs hold them for other GPUs too.
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
   echo "Building for sm_$capability (log: $out/build.log)"
   began=$SECONDS
@@ -154,7 +154,7 @@ torch() {
   return 1
 }
 
-# Some machines do not allow access to the driver's interface for debuggers.
+# True if this machine does not let compute-sanitizer use the driver's interface for debuggers.
 sanitizer_refused() {
   ! "$sanitizer" --tool memcheck --error-exitcode 1 "$build/tests/loader_device_gpu_test" \
     --gtest_filter='GpuTest.MarksAreInOrder*' >"$out/compute-sanitizer.log" 2>&1 &&
@@ -198,7 +198,7 @@ section_loader() {
   fi
   torch "penstock.Loader" && step "penstock.Loader with device=cuda" env PENSTOCK_BUILD="$build" \
     PYTHONPATH="$PWD/python" "$python" -B scripts/gpu/python_loader.py "$set" || true
-  # For pictures of a megapixel and more, gpu-hybrid lets the GPU read the codes.
+  # nvJPEG's gpu-hybrid decodes the Huffman codes on the GPU only for pictures of a megapixel and more.
   local large=$out/large
   make_set "$large" "nvJPEG, gpu-hybrid" --kind fullhd --count 120 || true
   for decoder in hardware gpu-hybrid hybrid; do
@@ -216,7 +216,7 @@ section_loader() {
   fi
 }
 
-# $1: name, $2: level, rest: arguments of the training
+# Records a training run, and writes its report and its export. $1: name, $2: level, rest: arguments of train.py
 record() {
   local name=$1 level=$2
   shift 2
@@ -259,8 +259,9 @@ section_agent() {
     check verdict "input-bound" "$out/input-bound.report.json" read,decode,augment,collate,transfer,prefetch
   record compute-bound cupti --pin --cached --workers 4 --width 96 --depth 16 &&
     check verdict "compute-bound" "$out/compute-bound.report.json" compute,none
-  # The same run under torch.profiler without the agent, since only one tool can use CUPTI. The GPU
-  # is busy about half of the time: if it were busy nearly always, errors in counting would not show.
+  # The same command runs twice, under the agent and under torch.profiler, since only one tool can use
+  # CUPTI. The GPU is busy about half of the time: if it were busy nearly always, errors in counting would
+  # not show.
   half=(--pin --cached --workers 4 --width 96 --depth 16 --half-busy)
   if ! record half-busy cupti "${half[@]}"; then
     note "kernel-busy: no recording to compare with torch.profiler"
@@ -277,7 +278,8 @@ section_agent() {
 section_cost() {
   torch "what the agent costs" && pictures "what the agent costs" || return 0
   check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
-  # With kernels of microseconds, a record costs a part of each kernel's time. The figure is only shown.
+  # If kernels take only microseconds, recording one takes a large part of that time. So this cost is shown,
+  # and not compared with a limit.
   check cost --pairs 3 --levels calls,cupti --of "a run of small kernels" --note "$bin/penstock" \
     "$out/cost.penstock" -- "${train[@]}" --pin --cached --batch 8 --batches 400 --width 8 --depth 16
 }

@@ -5,9 +5,9 @@
 #
 #   scripts/screenshots.sh [TRACE]
 #
-# TRACE is build/demo/run.penstock unless another is named; if it does not exist, scripts/demo.sh
-# records it. Writes gui/pictures/*.png, 1280x720 in 256 colours. PENSTOCK_BUILD names the build
-# folder whose penstock-gui draws. Exit status: 0 done; 2 usage; 3 something is missing or failed.
+# TRACE is build/demo/run.penstock by default; if that file does not exist, scripts/demo.sh records it.
+# Writes gui/pictures/*.png, 1280x720 in 256 colours. PENSTOCK_BUILD names the build folder whose
+# penstock-gui draws (default: build/release). Exit status: 0 done; 2 usage; 3 something is missing or failed.
 set -euo pipefail
 
 if [[ $# -gt 1 || ${1:-} == -* ]]; then
@@ -34,7 +34,7 @@ fi
 [[ -x $kGui ]] || fail "$kGui is not built: cmake --preset release && cmake --build --preset release --target penstock_programs"
 mkdir -p "$kOut"
 
-# $1: name of the picture, rest: options of penstock-gui
+# Draws one picture. $1: its name, rest: options of penstock-gui
 draw() {
   local name=$1
   shift
@@ -48,7 +48,7 @@ draw what-if --view what-if --theme dark
 draw overview-zh --view overview --theme light --lang zh
 
 # Text and flat areas need few colours; with 256 colours a picture takes a third of the bytes.
-# MAXCOVERAGE keeps the colours of small marks, which identify stages.
+# MAXCOVERAGE also keeps colours that only small areas have. Such areas show stages.
 /usr/bin/python3 - "$kOut"/*.png <<'PYTHON' || fail "python3-pil is missing: scripts/deps.sh run"
 import sys
 from PIL import Image

@@ -1,26 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names the tests that ctest counts as passed or not run although they, or cases in them, were skipped.
+"""Names the tests that were skipped, and those with skipped cases, which ctest counts as passed.
 
 Run: skipped_tests.py FILE [--gpu-tests NAMES] [--strict] FILE: written by `ctest --output-junit FILE`.
 NAMES: a file with the names of the tests that need a GPU, one on each line, since CMake before 3.29
 writes no labels.
 
 Prints a line for each skip: the test, the case, and the reason. Exit status 0. With --strict (in continuous
-integration) it is 1 if a skipped test needs neither a GPU nor newer or older software than this system has.
+integration) the exit status is 1 if a skip has no accepted reason. Accepted reasons are a GPU that is missing or
+present, and software of another version than this system has.
 """
 import argparse
 import re
 import sys
 import xml.etree.ElementTree
 
-# Cases for later versions than Debian 12's, which scripts/test_wheels.sh runs with current wheels.
+# Reasons of cases that need later versions than Debian 12's. scripts/test_wheels.sh runs them with current wheels.
 NEWER = ("this torch does not know __getitems__", "this torch keeps the order", "no torchvision.transforms.v2",
          "no albumentations", "pandas is not installed", "polars is not installed",
          "pyarrow is not installed")  # fmt: skip
-# Cases that are checked only on Debian 12.
+# Reasons of tests that run only on Debian 12.
 OLDER = ("this system has no clang-format 14",)
-# Cases about a machine without a GPU, on a machine with one.
+# Reasons of cases that need a machine without a GPU.
 WITH_GPU = ("this machine has a GPU", "this machine may have a GPU")
 
 WORDS = {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]", "older": " [checked on Debian 12]"}
@@ -32,7 +33,7 @@ REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our scripts
 
 
 def skipped(root, gpu_tests=frozenset()):
-    """Yields (test, reason, needed). `needed` is "gpu", "newer" or "older" for a skip that is allowed, else ""."""
+    """Yields (test, reason, needed) for each skip. `needed` is "" or, for an accepted reason, "gpu", "newer" or "older"."""
     for test in root.iter("testcase"):
         name = test.get("name")
         output = test.findtext("system-out") or ""

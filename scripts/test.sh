@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds and tests everything: the release build with all tests and the lint; a build with clang,
-# AddressSanitizer and UndefinedBehaviorSanitizer with all tests but those labelled "preload", and the
-# fuzz targets for 30 s each; a build with ThreadSanitizer with the tests of code that has threads.
+# Builds and tests everything. The release build runs all tests and the lint. A build with clang,
+# AddressSanitizer and UndefinedBehaviorSanitizer runs all tests but those labelled "preload", and each fuzz
+# target for 30 s. A build with ThreadSanitizer runs the tests of code that has threads.
 #
 #   scripts/test.sh [--quick]     --quick: the release build only
 #
 # Installs missing packages first. Logs are in build/test/. The summary names the skipped tests; with CI=true
-# in the environment a skipped test is a failure, unless it needs a GPU. Exit status: 0 all passed, 1 something
-# failed (the rest ran nevertheless), 2 usage or a path with spaces, 3 a package is missing.
+# in the environment a skipped test is a failure, unless skipped_tests.py accepts the reason, such as a missing
+# GPU. Exit status: 0 all passed, 1 something failed (the rest ran nevertheless), 2 usage or a path with spaces,
+# 3 a package is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -36,8 +37,8 @@ jobs=$(nproc)
 mkdir -p "$kLogs"
 scripts/deps.sh all
 
-# ccache finds what was compiled before, here or in another clone, since it takes paths relative to
-# this tree. PENSTOCK_CCACHE=0 compiles everything.
+# ccache compares paths relative to this tree, so it also finds results of another clone. With
+# PENSTOCK_CCACHE=0 the compiler compiles everything.
 launcher=()
 if [[ ${PENSTOCK_CCACHE:-1} != 0 ]] && command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
@@ -69,8 +70,8 @@ quietly() {
   }
 }
 
-# The shadow memory of gcc 12's sanitizers does not fit beside the mappings of a kernel with 32
-# random address bits. Without randomisation it fits. A container may forbid switching that off.
+# Some kernels choose 32 bits of an address at random. The shadow memory of gcc 12's sanitizers may then
+# overlap other mappings. So the sanitizer builds run without randomisation, if the container allows that.
 fixed_addresses=()
 if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
   fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
@@ -78,13 +79,13 @@ fi
 
 fuzz_pids=()
 
-# $1: preset, rest: a command under which its build and its tests run
+# Builds a preset and runs its tests. $1: preset, rest: a command under which both run
 run_preset() {
   local preset=$1 log=$kLogs/$1.log started=$SECONDS closing yielding=()
   shift
   say "$preset: build (log: $log)"
   : >"$log"
-  # The last fuzz targets may still be running. They keep their cores.
+  # The last fuzz targets may still be running. nice lets them keep their cores during the build.
   [[ ${#fuzz_pids[@]} -eq 0 ]] || yielding=(nice -n 19)
   if ! quietly "$log" cmake --preset "$preset" "${launcher[@]}" ||
     ! quietly "$log" "${yielding[@]}" "$@" cmake --build --preset "$preset" --parallel "$jobs"; then
@@ -94,8 +95,9 @@ run_preset() {
   fi
   finish_fuzz
   say "$preset: tests"
-  # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take. More run at a time
-  # than there are cores, since many wait for whole programs or for windows; those that measure run alone.
+  # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take. One and a half
+  # times as many tests as cores run at a time, since many of them only wait for other programs or for windows.
+  # Tests that measure time run alone.
   local status=0 skipped strict=()
   rm -f "$kLogs/$preset-tests.xml"
   "$@" ctest --preset "$preset" --parallel "$((jobs + (jobs + 1) / 2))" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
@@ -120,7 +122,7 @@ run_preset() {
   [[ -z $skipped ]] || summary+=("$preset: $(wc -l <<<"$skipped") skipped:" "  ${skipped//$'\n'/$'\n'  }")
 }
 
-# $1: fuzz target. Writes a log; an input that fails stays in build/test/.
+# Runs a fuzz target ($1). Writes a log; an input that fails stays in build/test/.
 fuzz() {
   local corpus=("$kLogs/corpus-$1") samples
   mkdir -p "${corpus[0]}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the Debian package and tries it on a clean Debian root: installs it with its dependencies,
-# records a Python program there as root and as another user, and opens the dashboard without a
-# display.
+# Makes the Debian package and tries it in a new Debian root file system: installs it with its dependencies,
+# records a Python program there as root and as another user, draws a screenshot of the dashboard without a
+# display, and removes the package.
 #
 #   scripts/test_deb.sh [SUITE]     (default: the Debian release of this machine)
 #

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Shows what the agent records of loaders other than PyTorch's. Makes virtual environments with the
+# Shows what the agent records of many loaders, PyTorch's and others. Makes virtual environments with the
 # current wheels, runs a small program for each loader under `penstock record`, and compares each
-# trace with what its program counted.
+# trace with the counts that its program prints.
 #
 #   scripts/test_loaders.sh [--table] [--codecs] [--only NAME]...
 #
@@ -11,13 +11,13 @@
 #   --codecs  only decoders and tokenizers: libraries of media, arrays and text, each called 40 times
 #   --only    only this case of scripts/loaders/cases.py, without bringing the environments up to date
 #
-# The environments are build/loaders/wheels, frameworks, streaming, ffcv, tensorflow, codecs and simd,
-# or below PENSTOCK_LOADERS_DIR. They take about 32 GB of disk, since PyTorch's wheel, which four of
-# them have, needs CUDA's libraries. They are kept, and the next run brings them up to date. Needs the
-# network, so this is not part of scripts/test.sh; tests/integration/loaders_test.py has the cases
-# for which Debian's packages are enough. A package that cannot be installed is left out, and its
-# loader reported as not tested. Exit status: 0 all recordings are as expected, 1 one is not, 2 usage,
-# 3 the environments could not be made.
+# The environments are wheels, frameworks, streaming, ffcv, tensorflow, codecs and simd in build/loaders,
+# or in the folder that PENSTOCK_LOADERS_DIR names. They take about 32 GB of disk: four of them hold
+# PyTorch's wheel, which needs CUDA's libraries. They are kept, and the next run brings them up to date.
+# The script needs the network, so it is not part of scripts/test.sh; tests/integration/loaders_test.py has
+# the cases for which Debian's packages are enough. If a package cannot be installed, the script goes on
+# without it and reports its loader as not tested. Exit status: 0 all recordings are as expected, 1 one is
+# not, 2 usage, 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,7 +55,7 @@ base=${PENSTOCK_LOADERS_DIR:-build/loaders}
 mkdir -p "$base/out"
 base=$(cd "$base" && pwd)
 
-# $1: environment, rest: packages. A package that cannot be installed is named and left out.
+# Installs packages. If one cannot be installed, prints its name and goes on. $1: environment, rest: packages
 install() {
   local venv=$base/$1 log=$base/out/pip-$1.log package
   shift
@@ -94,7 +94,7 @@ fi
   }
 }
 
-# The decoders and tokenizers, in $base/codecs.
+# Tries the decoders and tokenizers with the environment $base/codecs.
 codecs() {
   local more=()
   [[ ! -x $base/wheels/bin/python ]] || more+=(--torch-python "$base/wheels/bin/python")

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests of the Python package with other Pythons than the system's: with NumPy 1 and 2, or without any
-# package. Prints a table.
+# Runs the tests of the Python package with other Pythons than the system's. Each Python runs them with NumPy 1,
+# with NumPy 2, and without any package. Prints a table.
 #
 #   scripts/test_pythons.sh [--build DIR] [PYTHON...]
 #
 # --build   the folder in which the programs were built (default build/release)
-# PYTHON    an interpreter, or that of an environment (its packages, such as PyTorch, are used as they are);
-#           default: those of python3.9 to python3.14 that are in PATH or in the folders of pyenv
+# PYTHON    an interpreter, or the interpreter of a virtual environment; default: every one of python3.9 to python3.14
+#           that is in PATH or in the folders of pyenv
 #
-# An interpreter that is not an environment's gets two environments in build/pythons, with NumPy below 2 and with
-# NumPy 2 or newer, and is run once more without any package (-S). If a NumPy has no wheel for an interpreter, a line
+# The interpreter of a virtual environment runs the tests once, with the packages that are there, such as PyTorch. For
+# any other interpreter the script makes two environments in build/pythons, one with NumPy below 2 and one with NumPy 2
+# or newer. It also runs this interpreter without any package (-S). If a NumPy has no wheel for an interpreter, a line
 # says so. Needs the package index, so this is not part of scripts/test.sh. Exit status: 0 all passed, 1 a test failed,
 # 2 usage, 3 something is missing.
 set -euo pipefail
@@ -34,7 +35,7 @@ pythons=("$@")
 if [[ ${#pythons[@]} -eq 0 ]]; then
   for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
     for found in "$(command -v "python$version" || true)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
-      # pyenv's shim is in PATH even if its version is not chosen; then it starts nothing.
+      # pyenv puts a shim for every version into PATH. The shim of a version that is not chosen fails.
       if [[ -x $found ]] && "$found" -c "" 2>/dev/null; then
         pythons+=("$found")
         break
@@ -68,7 +69,7 @@ print(", ".join(found))
 END
 }
 
-# $1: title, $2: interpreter, rest: its options
+# Runs the tests and prints their results. $1: title, $2: interpreter, rest: its options
 run_tests() {
   local title=$1 python=$2 test log status line
   shift 2

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheel into clean Debian roots in all the ways that users do. Runs every command there on a
-# real DataLoader with Pillow, as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
+# Installs the wheel into new Debian root file systems in all the ways that users do. Runs every command there
+# on a real DataLoader with Pillow, as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
 #
 #   scripts/test_wheel.sh [WHEEL] [RELEASE...]
 #
-# WHEEL comes from scripts/build_wheel.sh (default: the one for this machine). RELEASE is bullseye,
-# bookworm or trixie (default: all three). A wheel for aarch64 is tried in roots for arm64: on other
-# machines under qemu and, without a RELEASE, in bookworm alone. Checks that cannot run under qemu are left
-# out (in_root.sh). The agent needs MADV_WIPEONFORK in forked workers, which qemu has from 8.0 on. If this
-# machine's qemu is older, Debian 13's is unpacked into the folder of the roots.
+# WHEEL comes from scripts/build_wheel.sh (default: the wheel for this machine). RELEASE is bullseye,
+# bookworm or trixie (default: all three). A wheel for aarch64 is tried in roots for arm64. On a machine of
+# another architecture they run under qemu; then the default RELEASE is bookworm, and in_root.sh leaves out the
+# checks that cannot run there. The agent needs MADV_WIPEONFORK, which qemu has from 8.0 on. If this
+# machine's qemu is older, the script unpacks Debian 13's qemu into the folder of the roots.
 #
 # Needs root, debootstrap and the package mirror. The roots stay in build/wheel/roots. Exit status: 0
 # everything works, 1 something does not, 2 usage, 3 something is missing.
@@ -51,7 +51,8 @@ fi
 readonly kRoots=${PENSTOCK_ROOTS:-$PWD/build/wheel/roots}
 readonly kPackages=(python3 python3-venv python3-pip python3-torch python3-pil python3-numpy xvfb xauth x11-utils
   libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core)
-# pipx and uv and their dependencies, for the oldest Python. In the roots they use no package index.
+# pipx, uv and what they need, in versions for the oldest Python. They are downloaded here, since pip has no
+# package index in the roots.
 readonly kTools=(pipx uv pip setuptools wheel tomli)
 mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
@@ -115,7 +116,7 @@ emulate() {
   qemu=$(new_qemu)
   echo "under $("$qemu" --version | head -n 1)"
   [[ -e $binfmt/register ]] || mount -t binfmt_misc binfmt_misc "$binfmt" || true
-  # The P in the name says that the program's own name is passed too.
+  # The P at the end of the name tells qemu that the kernel also passes the name by which a program was called.
   ln -sf "$qemu" "$kRoots/aarch64-binfmt-P"
   if ! sed "s|:[^:]*:\([A-Z]*\)\$|:$kRoots/aarch64-binfmt-P:\1|" /usr/lib/binfmt.d/qemu-aarch64.conf \
     >"$binfmt/register"; then
@@ -142,8 +143,9 @@ clean_root() {
     chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${kPackages[@]}"
 }
 
-# The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg does it. The
-# packages' scripts do not run; only those of BLAS and LAPACK matter, and this does their work.
+# The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg unpacks them.
+# The packages' installation scripts do not run. Only those of BLAS and LAPACK are needed: they tell the loader
+# where the libraries are, which this function does with ld.so.conf.d.
 clean_arm64_root() {
   local package libraries=/usr/lib/aarch64-linux-gnu
   debootstrap --foreign --arch=arm64 --variant=minbase "$1" "$2" "$mirror" &&

@@ -3,8 +3,8 @@
 #
 # Checks that the agent sees the libraries inside wheels from pip. Makes a virtual environment with the current Pillow,
 # opencv-python-headless, numpy and albumentations, decodes images with them under the agent, and checks the number of
-# decode and augment spans. Also checks that Perfetto's own schema (package perfetto) reads our exports, and that
-# pandas, polars, pyarrow, DuckDB and Dask take our tables.
+# decode and augment spans. Also checks that our exports can be read with Perfetto's own schema (package perfetto), and
+# that pandas, polars, pyarrow, DuckDB and Dask accept our tables.
 #
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
@@ -63,12 +63,13 @@ echo "Installing ${packages[*]} (log: $out/pip.log)"
 "$kSystemPython" -B scripts/demo/make_images.py "$out/data" --count 100
 
 failed=0
-# $1: short name, $2: counts that must be there, separated by spaces, rest: the command
+# Records a command and counts its spans. $1: short name, $2: the wanted counts (see count_spans.py), rest: the
+# command
 check() {
   local name=$1 wanted=$2 trace=$out/$1.penstock
   shift 2
   rm -f "$trace"
-  # Otherwise albumentations asks the network for its newest version.
+  # NO_ALBUMENTATIONS_UPDATE keeps albumentations from asking the network for its newest version.
   if ! NO_ALBUMENTATIONS_UPDATE=1 "$kBin/penstock" record -o "$trace" -- "$@" >"$out/$name.log" 2>&1; then
     tail -n 20 "$out/$name.log" >&2
     echo "$name: the recorded command failed" >&2

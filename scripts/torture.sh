@@ -8,12 +8,12 @@
 #   scripts/torture.sh [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--list]
 #
 #   --quick           some seconds for each scenario, no fuzzing (the default; ctest runs this too)
-#   --full            in earnest: some 15 minutes, and --fuzz-seconds for each of the fuzz targets
+#   --full            full length: some 15 minutes, and --fuzz-seconds for each of the fuzz targets
 #   --only NAME       only this scenario
-#   --fuzz-seconds N  default 600; what is found is added to the corpus in build/test/
+#   --fuzz-seconds N  default 600; inputs that reach new code are added to the corpus in build/test/
 #
-# Some scenarios need root (mounts, time namespaces, setuid) and are skipped without. Exit status: 0
-# all passed or skipped, 1 one has failed, 2 usage, 3 it does not build.
+# Some scenarios need root (mounts, time namespaces, setuid); they are skipped for other users. Exit status:
+# 0 all passed or skipped, 1 one has failed, 2 usage, 3 the build failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -59,7 +59,7 @@ if [[ ! -v PENSTOCK_BUILD ]]; then
 fi
 if "$full" && "$fuzz"; then
   echo "Building the fuzz targets (log: $log)"
-  # Otherwise the sanitizer's shadow memory does not fit beside the mappings of some kernels.
+  # Some kernels choose so many bits of an address at random that mappings overlap the sanitizer's shadow memory.
   fixed=()
   if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
     fixed=(setarch "$(uname -m)" --addr-no-randomize)

@@ -8,15 +8,14 @@
 #
 #   --quick        a few cells instead of all of them
 #   --for SECONDS  start no run after that time; the next call goes on where this one ended
-#   --fresh        forget the measurements; else it goes on from those in tests/validation/measured
-#   --keep         put the measurements into that folder: later checkouts, and a test, judge by them
+#   --fresh        measure everything anew, instead of using the measurements in tests/validation/measured
+#   --keep         put the measurements into tests/validation/measured, for other clones and for a test
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
 #                  loader, (e) DataLoader with real work; the others are written from their last measurements,
 #                  or stay as they were
 #
-# Needs a quiet machine. Everything takes some 140 minutes on two cores. State is in
-# build/validation/. Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it
-# does not build.
+# Needs a machine on which nothing else runs. Everything takes some 140 minutes on two cores. State is in
+# build/validation/. Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 the build failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

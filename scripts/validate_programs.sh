@@ -2,23 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Validates verdicts and predictions with other people's programs. Makes virtual environments with the
-# current wheels of public training frameworks and records a small training with each. Compares verdict
-# and predictions with runs that make the predicted change: other numbers of workers, a stage that costs
-# nothing.
+# current wheels of public training frameworks and records a small training run with each. Then runs each
+# program with the predicted changes, such as other numbers of workers or a stage that costs nothing, and
+# compares these runs with the verdict and the predictions.
 #
 #   scripts/validate_programs.sh [--only NAME]... [--fresh] [--repeats N] [--seconds S] [--again | --record]
 #
 #   --only     only this program of tests/validation/programs/cases.py, without bringing the environments up to date
-#   --fresh    measures anew; else it goes on from the last measurements
+#   --fresh    measures everything anew, instead of going on from the last measurements
 #   --repeats  runs of each setting (default 1); --seconds: how long a run trains (default 10)
 #   --again    measures nothing: makes reports and predictions anew from the traces that are there
-#   --record   records all anew, for instance by another agent
+#   --record   records all traces anew, for instance after a change of the agent
 #
-# Needs a quiet machine. Everything takes some 50 minutes on two cores. The environments, the data set and
-# the results are in build/programs, or below PENSTOCK_PROGRAMS_DIR, and take about 12 GB of disk, since
-# PyTorch's wheel needs CUDA's libraries. Needs the network, so this is not part of scripts/test.sh. A
-# package that cannot be installed is left out, and its program reported as failed. Exit status: 0 all
-# measured, 1 a program failed, 2 usage, 3 the environments could not be made.
+# Needs a machine on which nothing else runs. Everything takes some 50 minutes on two cores. The
+# environments, the dataset and the results are in build/programs, or in the folder that
+# PENSTOCK_PROGRAMS_DIR names. They take about 12 GB of disk, since PyTorch's wheel needs CUDA's libraries.
+# The script needs the network, so it is not part of scripts/test.sh. If a package cannot be installed, the
+# script goes on without it and reports its program as failed. Exit status: 0 all measured, 1 a program
+# failed, 2 usage, 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,14 +56,14 @@ base=${PENSTOCK_PROGRAMS_DIR:-build/programs}
 mkdir -p "$base/out"
 base=$(cd "$base" && pwd)
 
-# Lets one environment use the packages of another.
+# Lets the environment $1 use the packages of the environment $2.
 share() {
   local place
   place=$("$base/$1/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
   "$base/$2/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))" >"$place/shared.pth"
 }
 
-# $1: environment, rest: packages. A package that cannot be installed is named and left out.
+# Installs packages. If one cannot be installed, prints its name and goes on. $1: environment, rest: packages
 install() {
   local venv=$base/$1 log=$base/out/pip-$1.log package
   "$kSystemPython" -m venv "$venv" || fail "python3 -m venv failed"

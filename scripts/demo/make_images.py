@@ -28,7 +28,7 @@ import numpy as np  # noqa: E402
 from PIL import Image, ImageDraw, ImageFilter  # noqa: E402
 
 CLASSES = 10
-SCENES = 24  # painted once for each set; every image is a mixture of two
+SCENES = 24  # painted once for each set; every image combines windows of two scenes
 LEAVES = 900
 
 # name: (image sizes with their odds, JPEG options, default count)
@@ -43,7 +43,7 @@ SETS = {
 
 
 def one_over_f(rng, height, width, exponent):
-    """Gaussian field whose amplitude spectrum falls as 1/f^exponent; mean 0, deviation 1."""
+    """Returns a Gaussian random field of mean 0 and standard deviation 1. Its amplitude spectrum is 1/f^exponent."""
     fy = np.fft.fftfreq(height)[:, None]
     fx = np.fft.rfftfreq(width)[None, :]
     frequency = np.hypot(fy, fx)
@@ -56,7 +56,7 @@ def one_over_f(rng, height, width, exponent):
 
 
 def palette(rng):
-    """Muted colours around two hues, as in one place under one light."""
+    """Returns muted colours around two hues. Photographs of one place under one light have such colours."""
     hues = [rng.normal(0.08, 0.05), rng.choice([0.3, 0.58, 0.02]) + rng.normal(0, 0.05)]
     colours = []
     for _ in range(14):
@@ -76,8 +76,8 @@ def paint_scene(task):
     relief = Image.new("L", (width, height), 128)  # strength of the texture of each shape
     draw, draw_relief = ImageDraw.Draw(canvas), ImageDraw.Draw(relief)
     for _ in range(LEAVES):
-        # Radii follow a power law of exponent 3, cut off at both ends. Such a law is scale-invariant,
-        # as nature is.
+        # Radii follow a power law of exponent 3, cut off at both ends. This law is scale-invariant, and so
+        # are the sizes of things in photographs.
         radius = min(0.5, 0.010 / np.sqrt(1 - rng.random())) * height
         x, y = rng.uniform(-0.1, 1.1) * width, rng.uniform(-0.1, 1.1) * height
         corners = rng.integers(5, 48)
@@ -107,7 +107,7 @@ def paint_scene(task):
 
 
 def make_noise(seed, height, width):
-    """Noise of a demosaicked sensor, with a little correlation between neighbours, and less between channels."""
+    """Returns noise as of a sensor after demosaicking: neighbouring pixels are correlated, and so are channels."""
     rng = np.random.default_rng([seed, 2])
     noise = rng.standard_normal((height + 2, width + 2, 3), dtype=np.float32)
     noise = noise[:-2, 1:-1] + noise[2:, 1:-1] + noise[1:-1, :-2] + noise[1:-1, 2:] + 2 * noise[1:-1, 1:-1]
@@ -119,7 +119,7 @@ _shared = {}  # inherited by fork, since scenes and noise are large
 
 
 def cut(rng, scene, noise_or_mask, width, height):
-    """One random window of two arrays of the same size, mirrored half of the time."""
+    """Cuts the same random window out of `scene` and of the arrays in `noise_or_mask`, mirrored half of the time."""
     y = rng.integers(scene.shape[0] - height + 1)
     x = rng.integers(scene.shape[1] - width + 1)
     step = -1 if rng.random() < 0.5 else 1
@@ -144,7 +144,8 @@ def make_image(index):
     angle = 2 * np.pi * label / CLASSES + np.array([0, 2.1, 4.2], np.float32)
     exposure = rng.uniform(0.85, 1.15)
     pixels *= (exposure * (1 + 0.08 * np.cos(angle))).astype(np.float32)
-    # Deviation in levels: mostly small as in good light, sometimes large as in a dark room.
+    # Standard deviation of the noise, in levels of 0 to 255: mostly small as in good light, sometimes large
+    # as in a dark room.
     strength = min(7.0, 0.8 + rng.gamma(1.6, 0.9))
     pixels += np.float32(strength) * cut(rng, _shared["noise"], [], width, height)[0]
     image = Image.fromarray(np.clip(pixels, 0, 255, out=pixels).astype(np.uint8))
@@ -169,7 +170,7 @@ def make_set(name, folder, count, seed, processes):
         (folder / f"class{label:02d}").mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("class*/*.jpg"):
         stale.unlink()
-    # A scene is large enough for windows of the largest image.
+    # A scene is a quarter larger than the largest image, so that windows differ.
     longest = max(max(size) for size, _ in sizes)
     square = any(size[0] < size[1] for size, _ in sizes)
     tallest = longest if square else max(size[1] for size, _ in sizes)

@@ -77,7 +77,7 @@ class ImageFolder(Dataset):
 
 
 class ImageStream(IterableDataset):
-    """The same images as a stream: each worker takes every n-th of a shuffled list."""
+    """The same images as a stream. Each of n workers takes every n-th image of a shuffled list."""
 
     def __init__(self, folder, count, seed):
         self.folder, self.count, self.seed, self.classes = folder, count, seed, folder.classes
@@ -101,7 +101,7 @@ def make_model(name, classes):
 
 
 def one_thread(cv2_used, _worker_id):
-    """Called in each worker, as PyTorch's documentation advises for OpenCV."""
+    """Switches off OpenCV's own threads. Runs in each worker, as PyTorch's documentation advises."""
     if cv2_used:
         import cv2
 
@@ -117,7 +117,8 @@ def make_loader(options):
     if options.dataset == "iterable":
         dataset, sampler = ImageStream(folder, count, options.seed), None
     else:
-        # As many samples as wanted, in several passes. So every batch that is loaded is used.
+        # The sampler yields exactly the wanted number of samples, in several passes over the folder. So workers
+        # load no batch that the training loop does not use.
         dataset, sampler = folder, RandomSampler(folder, num_samples=count, generator=generator)
     extra = {}
     if options.workers > 0:
@@ -153,7 +154,7 @@ def train(options):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if options.step_ms:  # the time that a device would take, without using the CPU
+            if options.step_ms:  # stands for work of a device, which does not use the CPU
                 time.sleep(options.step_ms / 1000)
             samples += len(labels)
             if number % options.log_every == 0 or number == options.batches:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the verdict of reports (NAME=FILE.json, schema penstock.report/1), a few lines each.
 
-Fails if a report names no bottleneck or saw nothing, since a demo that prints nonsense must not
+Fails if a report names no bottleneck or holds no samples, since a demo that prints nonsense must not
 pass.
 """
 
 import json
 import sys
 
-# Stages in which workers or training process work on the data. The other stages wait, or contain these.
+# Stages in which the workers or the training process work on the data. The other stages are waits, or contain
+# these stages.
 WORK = ("read", "decode", "augment", "collate", "put", "get", "pin", "h2d")
 
 

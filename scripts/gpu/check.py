@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the claims of scripts/gpu_check.sh about recorded runs, with a subcommand for each.
+"""Checks the claims of scripts/gpu_check.sh about recorded runs, with a subcommand for each claim.
 
-Each prints lines that begin with ok, FAILED or note, and ends with status 1 if one failed.
+Each subcommand prints lines that begin with ok, FAILED or note, and ends with status 1 if a claim failed.
 """
 
 import argparse
@@ -12,9 +12,9 @@ import statistics
 import subprocess
 import sys
 
-SHARE_GOAL = 0.7  # of the memory's bandwidth, for the fused kernels
-COST_GOAL = 0.03  # of a whole run, for the level cupti
-BUSY_GOAL = 0.02  # difference of kernel-busy to torch.profiler's
+SHARE_GOAL = 0.7  # share of the memory's bandwidth that each fused kernel must reach
+COST_GOAL = 0.03  # share of a run's speed that recording at the level cupti may take
+BUSY_GOAL = 0.02  # largest difference between kernel-busy and torch.profiler's figure
 FUSED = ("convert_to_f16_chw", "crop_resize_flip_normalize_f16", "crop_resize_flip_u8_hwc")
 
 
@@ -49,7 +49,7 @@ def spans(path, stages):
 
 
 def bandwidth(args):
-    """Shares of the memory's bandwidth that cuda_augment_bench measured."""
+    """Each fused kernel reached SHARE_GOAL of the memory's bandwidth when cuda_augment_bench measured it."""
     with open(args.result, encoding="utf-8") as file:
         rows = json.load(file)["benchmarks"]
     status = 0
@@ -81,7 +81,7 @@ def digests(args):
 
 
 def decoded(args):
-    """A run with decode on the device: how many pictures nvJPEG decoded, or why it decoded none."""
+    """nvJPEG decoded pictures in a run with decode on the device, or the device has no JPEG engine."""
     log = pathlib.Path(args.log).read_text(encoding="utf-8").strip().splitlines()
     if args.status != 0:
         why = log[-1] if log else f"status {args.status}"
@@ -101,7 +101,7 @@ def decoded(args):
 
 
 def placements(args):
-    """A sweep over --gpu measured the placements that need only CUDA; the others say why they failed."""
+    """A sweep over --gpu measured the placements that need only CUDA. Others, which need nvJPEG, may fail."""
     with open(args.result, encoding="utf-8") as file:
         cells = {cell["values"]["gpu"]: cell for cell in json.load(file)["cells"]}
     status = 0
@@ -114,8 +114,8 @@ def placements(args):
 
 
 def copies(args):
-    """The copies in a trace are of the kind that the run made."""
-    # Only copies on the device, not the calls that asked for them ("to:cuda").
+    """At least half of the copies in a trace are of the expected kind: pageable or pinned."""
+    # Counts the copies on the device (H2D), not the calls that asked for them ("to:cuda").
     found = [name for _, name, _, _ in spans(args.trace, {"h2d"}) if name.startswith("H2D")]
     right = sum(args.kind in name for name in found)
     return say(found and right >= 0.5 * len(found),
@@ -123,14 +123,15 @@ def copies(args):
 
 
 def verdict(args):
-    """The report names the bottleneck for which the run was made."""
+    """The bottleneck that the report names is one of `args.allowed`."""
     with open(args.report, encoding="utf-8") as file:
         got = json.load(file)["verdict"]["bottleneck"]
     return say(got in args.allowed.split(","), f"{args.what}: the report says {got}")
 
 
 def busy(args):
-    """Compares kernel-busy between the steps of a trace with torch.profiler's figure for the same run."""
+    """Compares kernel-busy, from the first step after the warm-up to the last, with torch.profiler's figure for the
+    same command."""
     with open(args.profiled, encoding="utf-8") as file:
         theirs = json.load(file)["kernel_busy"]
     steps = [s for s in spans(args.trace, {"step"})]
@@ -154,7 +155,7 @@ def rate(command):
 
 
 def cost(args):
-    """Measures what each level costs, by alternating runs without and with the agent."""
+    """Measures what each level costs. Runs the command without the agent and at each level, args.pairs times."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     levels = args.levels.split(",")
     ratios = {level: [] for level in levels}

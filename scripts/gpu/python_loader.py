@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock.Loader with device="cuda" gives the bytes of device="cpu", from page-locked memory: python_loader.py SET"""
+"""python_loader.py SET: checks that penstock.Loader delivers the same bytes with device="cuda" as with device="cpu",
+and that its batches for the GPU are in page-locked memory."""
 import sys
 
 import penstock
@@ -12,7 +13,7 @@ if not there.pinned:
 for epoch in range(3):
     for loader in (here, there):
         loader.set_epoch(epoch)
-    # The copies are compared at the end of the epoch, so that many of them run while the loader uses memory again.
+    # The comparison comes after the epoch, so that the loader reuses its memory while copies to the GPU still run.
     copies = list(there)
     for number, (expected, got) in enumerate(zip(here, copies)):
         for name, one, other in zip(("images", "labels"), expected, got):

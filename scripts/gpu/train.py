@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small training run on a GPU, for scripts/gpu_check.sh. Needs only PyTorch and Pillow.
 
-Prints one JSON object: samples a second after the first batches and, with --profile, the share of
-the measured time in which at least one kernel ran, according to torch.profiler.
+Prints one JSON object: the samples per second, measured from batch --warmup on. With --profile it also
+holds the share of the measured time in which at least one kernel ran, according to torch.profiler.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class Pictures(Dataset):
 
 
 class Cached(Dataset):
-    """Pictures that cost nothing to load, so that the device is the limit."""
+    """Gives the same picture from memory each time. Loading costs nothing, so the device is the limit."""
 
     def __init__(self, size, length):
         self.picture = torch.rand(3, size, size)

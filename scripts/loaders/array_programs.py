@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that read pictures and arrays, without a framework's loader or with PyTorch's: see common.py.
+"""Programs that read pictures and arrays with one library each: see common.py.
 
-Each reader is tried in two loops: a DataLoader with two workers, and a plain `for`. Of a plain `for`
-only reads and decodes can be recorded.
+For each reader there are two programs: one with PyTorch's DataLoader and two workers, and one with a plain
+`for`. In a plain `for` the agent can record only reads, decodes and transforms.
 """
 
 import functools
@@ -12,7 +12,7 @@ from common import BATCH, SAMPLES, SIZE, label_of, main, open_picture, pixels_of
 
 
 class Reader:
-    """Gives sample i as an array. The first read opens the file, since some files do not survive a fork."""
+    """Gives sample i as an array. Opens the file at the first read, since some files cannot be used after a fork."""
 
     def __init__(self, task):
         self.paths = task.paths
@@ -32,7 +32,7 @@ class Reader:
 
 
     def stored(self):
-        """Bytes of all samples in storage, if they are not in files of their own."""
+        """Returns the bytes that all samples take in storage, or None if each sample is a file of its own."""
 
 
 class Hdf5(Reader):
@@ -63,7 +63,7 @@ class Lmdb(Reader):
 
 
 class LmdbPictures(Lmdb):
-    """Encoded pictures in LMDB, as in most image sets."""
+    """Reads encoded pictures from LMDB. Most image sets in LMDB hold encoded pictures."""
 
     def read(self, index):
         import cv2

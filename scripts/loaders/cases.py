@@ -29,7 +29,7 @@ class Case:
     transform: str = "RandomResizedCrop"
     verdict: str = NAMED
     sized: bool = True  # the report must know the size of a batch
-    ahead: int = 0  # samples that may have been loaded without reaching the loop
+    ahead: int = 0  # samples that may be loaded but never delivered to the training loop
 
 
 @dataclasses.dataclass(frozen=True)

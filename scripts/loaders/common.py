@@ -51,7 +51,7 @@ def label_of(path):
 
 
 def open_picture(path):
-    """Opens a picture as RGB, as most image folders are read."""
+    """Opens a picture with Pillow and converts it to RGB, as most training programs do."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -59,7 +59,7 @@ def open_picture(path):
 
 
 def pixels_of(image):
-    """A picture as an array of SIZE x SIZE."""
+    """Resizes a picture to SIZE x SIZE and returns its pixels as an array."""
     import numpy
 
     return numpy.asarray(image.resize((SIZE, SIZE)), dtype=numpy.uint8)

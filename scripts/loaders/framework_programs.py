@@ -14,7 +14,7 @@ from common import BATCH, SAMPLES, SIZE, first_length, label_of, main, open_pict
 
 
 def link_classes(task):
-    """A folder for each class, with links to the pictures."""
+    """Makes a folder for each class, with links to its pictures."""
     for path in task.paths:
         folder = task.work / "classes" / f"class{label_of(path)}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,8 @@ def timm(task, prefetcher=False):
 
 
 def link_detection(task):
-    """Pictures with a box each, as YOLO's folders have them. Making the dataset once leaves its cache of labels."""
+    """Makes YOLO's folders: pictures, and a label file with one box for each. Constructing the dataset here writes
+    its cache of labels, so the recorded program finds it."""
     for name in ("images", "labels"):
         (task.work / name).mkdir(parents=True, exist_ok=True)
     for path in task.paths:
@@ -43,7 +44,7 @@ def link_detection(task):
 
 
 def yolo_dataset(task):
-    """A data set of detection. A mosaic takes some of its pictures from those in memory, so it is left out."""
+    """A dataset for object detection. It makes no mosaics, since these reuse pictures without reading them again."""
     from ultralytics.cfg import get_cfg
     from ultralytics.data import YOLODataset
 
@@ -54,7 +55,7 @@ def yolo_dataset(task):
 
 
 def ultralytics(task):
-    """An epoch of the loader that never ends: its workers load ahead for the next epoch."""
+    """Runs one epoch. This loader never ends: at the end of an epoch its workers load samples of the next one."""
     from ultralytics.data import build_dataloader
 
     loader = build_dataloader(yolo_dataset(task), BATCH, 2, shuffle=True)
@@ -126,7 +127,7 @@ def litdata(task, workers=2):
 
 
 class Files:
-    """Bytes of the pictures, as Grain's data sources give records."""
+    """A data source for Grain. Its records are the bytes of a picture and its label."""
 
     def __init__(self, paths):
         self.paths = paths
@@ -157,7 +158,7 @@ def grain(task, workers=2):
 
 
 def grain_dataset(task):
-    """Grain's other interface, with threads that read ahead."""
+    """Uses Grain's other interface, MapDataset, whose threads read ahead."""
     import grain.python as pygrain
 
     def decoded(element):

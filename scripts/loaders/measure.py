@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the recording of a program with the counts that the program printed.
 
-Each cell of the table in README.md is "yes" if everything is recorded exactly once, "part" if only
-some of it is, "no" if nothing is, and "-" if the program does nothing of the kind:
+Each cell of the table in README.md is "yes" if the following is recorded completely, "part" if the recording
+differs from it, "no" if nothing is recorded, and "-" if the program does nothing of the kind:
 
   loop     a wait and a delivery for each batch that the loop got, in one epoch after another
   batches  spans with the number of each batch: its fetch, or its samples
   samples  a span for each sample
-  read     the number of bytes that were read, within 2 %
+  read     the bytes that were read: at least 98 % and less than 150 % of those that the program counted
   decode   a span for each sample by the decoder's name
   augment  a span for each sample by the transform's name
 """
@@ -21,7 +21,7 @@ CELLS = ("loop", "batches", "samples", "read", "decode", "augment")
 
 
 class Recording:
-    """The spans and events of a trace, from `penstock export`. DALI's pictures are marks."""
+    """The spans and events of a trace, from `penstock export`."""
 
     def __init__(self, penstock, trace):
         lines = str(trace) + ".jsonl"
@@ -65,13 +65,14 @@ def _share(count, wanted, ahead=0):
 
 
 def _covered(delivered, recording):
-    """Whether fetches or samples of the delivered batches were recorded."""
+    """Returns the cell "batches": whether each delivered batch has a fetch or samples with its number."""
     made = recording.keys(recording.spans["fetch"]) or recording.keys(recording.spans["sample"])
     return _share(sum(key in made for key in delivered), len(delivered)) if delivered else "no"
 
 
 def _bytes(recording, folders, wanted):
-    """Whether the bytes were recorded that were read from files of the data set, or by Python from a mapped file."""
+    """Returns the cell "read". Reads from files of the dataset count or, if there are any, the copies from mapped
+    memory: they are read spans without a file."""
     read = copied = 0
     for span in recording.spans["read"]:
         name = span.get("object", "")
@@ -84,8 +85,8 @@ def _bytes(recording, folders, wanted):
 
 
 def measure(recording, said, folders, decoder="", transform="", ahead=0):
-    """Cells of the table. `said`: the program's own counts; `folders`: the folders of its files;
-    `ahead`: samples that may have been loaded in addition."""
+    """Returns the cells of the table. `said`: the program's own counts; `folders`: the folders of its files;
+    `ahead`: how many more samples than counted may be recorded, since the loader loads ahead."""
     events = [event for event in recording.events if event["event"] == "batch_delivered"]
     delivered = recording.keys(events)
     waits = recording.keys(recording.spans["wait"])
@@ -107,7 +108,7 @@ def measure(recording, said, folders, decoder="", transform="", ahead=0):
 
 
 def describe(recording):
-    """One line with the counts of each stage, for finding what is missing."""
+    """Returns one line with the counts of each stage, to show what is missing."""
     parts = []
     for stage, spans in sorted(recording.spans.items()):
         names = collections.Counter(span.get("name", "") or "-" for span in spans).most_common(4)

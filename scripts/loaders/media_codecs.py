@@ -5,8 +5,8 @@ traces.
   media_codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--simd-python PROGRAM]
                   [--only NAME]... [--table README]
 
-PyTorch's libraries are tried with the second Python, and Pillow-SIMD, which takes Pillow's place, with the third, if
-there are such.
+--torch-python is the Python for PyTorch's libraries, and --simd-python that for Pillow-SIMD, which replaces Pillow.
+Without them the Python of --python runs these libraries too.
 
 Exit status: 0 every call was recorded exactly once; 1 one was not; 2 usage.
 """
@@ -59,7 +59,7 @@ TORCH = ("torchaudio", "torchcodec")
 
 
 class Counts:
-    """Spans by stage and name, frames by counter, of a trace."""
+    """The number of spans in a trace for each stage and name, and the sum of each counter's values."""
 
     def __init__(self, penstock, trace):
         lines = str(trace) + ".jsonl"
@@ -79,7 +79,7 @@ class Counts:
 
 
 def judge(said, counts):
-    """([(stage, name, seen, wanted)], errors) of a program."""
+    """Compares a trace with what its program counted. Returns ([(stage, name, seen, wanted)], errors)."""
     rows, wrong = [], []
     for stage, names in said["spans"].items():
         for name, wanted in names.items():
@@ -102,7 +102,7 @@ def judge(said, counts):
 
 
 def measure(name, options):
-    """{"rows", "wrong", "versions"} of a program; {"missing"} if it cannot run."""
+    """Records a program. Returns {"rows", "wrong", "versions"}, or {"missing"} if it cannot run."""
     packages = ROWS[name][1].split()
     python = options.torch_python or options.python if name in TORCH else options.python
     if name == "pillow_simd":

@@ -39,7 +39,7 @@ def jpeg_file():
 
 
 def clip():
-    """FRAMES frames of MPEG-4, every KEY_EVERY-th a key frame."""
+    """Makes a video file of FRAMES frames in MPEG-4. Every KEY_EVERY-th frame is a key frame."""
     import av
 
     path = WORK / "clip.mp4"
@@ -226,7 +226,7 @@ def imageio_ffmpeg():
     frames = imageio_ffmpeg.read_frames(clip())
     next(frames)  # ffmpeg's description of the video
     count = sum(1 for _ in frames)
-    # The first step gives the description, and the last one the end.
+    # A span is recorded for each next() of the generator: for the description, each frame, and the end.
     return decodes("imageio_ffmpeg.read_frames", count + 2, used=count, decoded=count)
 
 

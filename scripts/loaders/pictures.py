@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pictures.py DIR: the small photo-like JPEG files that the programs load. Needs numpy and Pillow."""
+"""pictures.py DIR: makes the small photo-like JPEG files that the programs load. Needs numpy and Pillow."""
 
 import pathlib
 import sys

@@ -102,7 +102,7 @@ def tensorflow_data(task):
 
 
 def tensorflow_python(task):
-    """Decodes in Python, called from tf.data's threads."""
+    """Decodes in a Python function that tf.data's threads call."""
     import tensorflow as tf
 
     def load(path):

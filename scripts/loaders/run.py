@@ -29,7 +29,7 @@ OPENCV = "the OpenCV that Penstock is built with"
 
 
 def environment():
-    """Our environment, with few threads, and without variables that make programs use the network."""
+    """Our environment without the variables of Penstock and Python. Libraries use one thread and no network."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON"))}
     kept.pop("LD_PRELOAD", None)
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1",
@@ -39,7 +39,7 @@ def environment():
 
 
 def call(command):
-    """Runs `command` in a session of its own, and ends all of it before raising TimeoutExpired.
+    """Runs `command` in a session of its own. After TIMEOUT seconds, kills its process group and raises TimeoutExpired.
 
     The output goes to files, since processes that outlive the command would keep pipes open.
     """
@@ -60,7 +60,7 @@ def call(command):
 
 
 def versions(python, packages):
-    """"torch 2.5, accelerate 1.0" of this Python; None if one is missing."""
+    """Returns the packages' versions under this Python, as "torch 2.5, accelerate 1.0"; None if one is missing."""
     code = """
 import importlib, importlib.metadata, sys
 for name in sys.argv[1:]:
@@ -88,7 +88,7 @@ class Runner:
         return [python, str(HERE / case.file), case.program, self.pictures, str(work)], work
 
     def run(self, case):
-        """{"cells": ..., "wrong": [...]} of a case; {"missing": why} if it cannot run."""
+        """Records a case. Returns {"cells": ..., "wrong": [...]}, or {"missing": why} if it cannot run."""
         try:
             return self.measured(case)
         except subprocess.TimeoutExpired as late:
@@ -125,7 +125,8 @@ class Runner:
         return {"cells": cells, "wrong": wrong, "versions": found, "said": said}
 
     def judge(self, case, trace, said):
-        """Errors of the report: its verdict must be the expected one, and its batch size right if the loop is known."""
+        """Returns what is wrong with the report. Its verdict must be as expected. Its batch size must be right if the
+        case expects the loop to be recorded."""
         done = call([self.penstock, "report", str(trace), "--json"])
         if done.returncode != 0:
             return [f"report: status {done.returncode}: {done.stderr[-500:]}"]
@@ -140,7 +141,7 @@ class Runner:
 
 
 def table(results):
-    """The lines of the table: one for each row of cases.py, in its order."""
+    """Returns the lines of the table: one for each row of cases.py, in the same order."""
     lines = ["| loader | tested with | " + " | ".join(measure.CELLS) + " | |", "|---" * (3 + len(measure.CELLS)) + "|"]
     for row in cases.ROWS:
         ran = [results[case.name] for case in cases.CASES if case.row == row.name and "cells" in results.get(case.name, {})]
@@ -158,7 +159,7 @@ def table(results):
 
 
 def write_table(path, lines, name="loaders"):
-    """Replaces the text between the two marks of a page."""
+    """Replaces the lines of a page between the comments <!-- name --> and <!-- /name -->."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:

@@ -50,7 +50,7 @@ def iterable(task):
 
 
 def stateful(task, **arguments):
-    """Takes all batches from one loader, which must have a state afterwards."""
+    """Takes all batches from one loader. Its state_dict() must then return a state."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     first = StatefulDataLoader(Pictures(task.paths), batch_size=BATCH, **arguments)
@@ -60,7 +60,7 @@ def stateful(task, **arguments):
 
 
 def stateful_iterable(task):
-    """Takes two halves of a stream that saves its own state: a second loader continues from the state of the first."""
+    """Loads the first half of a stream, which saves its own state. A second loader continues from this state."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     class Resumable(Stream):

@@ -3,11 +3,11 @@
 
   check.py --bin DIR [--lib DIR] [--only TEXT] [--keep DIR]
 
-DIR holds the programs (and libpenstock_agent.so, unless --lib names its folder). Some things are replaced, with a
-line that says so: Slurm by a stand-in, 16 processes by two, long sweeps by short ones (SHORTER).
-scripts/check_readme.sh without --quick runs the commands that build (BUILDS); here only their files are looked for.
-The check fails if a command fails, an option is unknown, or a block is not understood. Exit status: 0 everything
-works, 1 something does not, 2 usage.
+DIR holds the programs (and libpenstock_agent.so, unless --lib names its folder). Some things are replaced: Slurm by
+a stand-in (srun.py), 8 and 16 processes by two, long sweeps by short ones (SHORTER). Commands that build or install
+(BUILDS) do not run here; scripts/check_readme.sh without --quick runs them. Here their files must exist, and the
+wheel must have the right name. The check fails if a command fails, if an option is unknown, or if a block of output
+names a line that the last command did not print. Exit status: 0 everything works, 1 something does not, 2 usage.
 """
 import argparse
 import os
@@ -43,7 +43,8 @@ SHORTER = (
     ("penstock tune --", "penstock tune --trials 1 --pairs 3 --"),
     ("--loader train.py:88", "--loader train.py:63"),
 )
-# Files that a reader has made by then. Here these commands make a file before the first command that names it.
+# Files that README.md takes for granted, and for each file the command that makes it here. The command runs before the
+# first command of README.md that names the file.
 GIVEN = {
     "before.penstock": "penstock record --quiet -o before.penstock -- python train.py",
     "after.penstock": "penstock record --quiet -o after.penstock --override workers=2 -- python train.py",
@@ -54,8 +55,8 @@ GIVEN = {
 # Options of other programs.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
           "--codecs", "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
-# PyTorch 1.13 starts no ranks under Python 3.11 without -r 1 and -t 1, and looks only every five seconds whether its
-# ranks have ended.
+# Without -r 1 and -t 1, PyTorch 1.13 starts no ranks under Python 3.11. Without --monitor_interval it looks only every
+# five seconds whether its ranks have ended.
 TORCHRUN = "--monitor_interval 0.1 --master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
 
 
@@ -78,7 +79,7 @@ def blocks(text):
 
 
 def commands(block):
-    """(line, command) of a block, without comments. A line that ends with \\ continues."""
+    """Returns (line, command) for each command of a block, without comments. Joins lines that end with \\."""
     found, begun, first = [], "", 0
     for number, line in enumerate(block.lines, block.line):
         line = re.sub(r"\s+#\s.*$", "", line)
@@ -94,7 +95,7 @@ def commands(block):
 
 
 def inline_options(text):
-    """Long options in `code` outside blocks."""
+    """Returns the long options that the prose of the page names in `code`."""
     outside = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     return {option for code in re.findall(r"`([^`]+)`", outside) for option in re.findall(r"(?<!\S)--[a-z][a-z0-9_-]+", code)}
 
@@ -129,7 +130,7 @@ class Readme:
         return command.replace("{torchrun}", TORCHRUN).replace("{work}", self.work).replace("{lib}", self.lib)
 
     def shell(self, command):
-        """(status, output); 124 if it took too long."""
+        """Runs a command and returns (status, output). The status is 124 if the command ran longer than SECONDS."""
         child = subprocess.Popen(["/bin/bash", "-c", command], cwd=self.work, env=self.environment, text=True,
                                  errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
@@ -141,7 +142,7 @@ class Readme:
             return 124, child.communicate()[0]
 
     def window(self, command):
-        """Checks that a window appears, and closes when it is asked to."""
+        """Runs a command that opens a window. Waits for the window, ends the program, and returns (status, output)."""
         look = (f"{command} & pid=$!; for i in $(seq 100); do sleep 0.2; "
                 "xwininfo -root -tree | grep -q Penstock && break; done; "
                 "xwininfo -root -tree | grep -q Penstock; found=$?; kill $pid; wait $pid; exit $found")  # fmt: skip
@@ -176,7 +177,7 @@ class Readme:
                 self.fail(line, f"{picture} is no picture of a window")
 
     def wheel(self, line, name):
-        """Checks that the name is the one that scripts/build_wheel.sh gives the wheel today."""
+        """Checks that `name` is the name that scripts/build_wheel.sh gives the wheel today."""
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
             version = re.search(r"^project\(\w+\s+VERSION\s+([\d.]+)", file.read(), re.MULTILINE).group(1)
         with open(os.path.join(ROOT, "scripts", "build_wheel.sh"), encoding="utf-8") as file:
@@ -186,7 +187,7 @@ class Readme:
             self.fail(line, f"the wheel is {expected}")
 
     def output(self, block):
-        """Checks that the last command printed lines with these beginnings."""
+        """Checks that for each line of the block the last command printed a line with the same first word."""
         for number, line in enumerate(block.lines, block.line):
             key = re.match(r"  (\w+) {2,}", line)
             if not key or not re.search(rf"^  {key.group(1)} {{2,}}\S", self.printed, re.MULTILINE):

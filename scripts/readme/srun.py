@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for Slurm's srun on a machine without Slurm: two tasks (one with --ntasks-per-node 1), each with the
-variables that srun gives it. Ends with the highest of their exit statuses."""
+"""Stands in for Slurm's srun on a machine without Slurm. Starts two tasks (one with --ntasks-per-node 1) with the
+variables that srun sets. Its exit status is the highest one of its tasks."""
 import os
 import socket
 import subprocess

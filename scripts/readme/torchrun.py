@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs torch.distributed.run, also if PyTorch was built without libuv.
 
-From PyTorch 2.4 on torchrun and its ranks meet in a store that uses libuv. Debian 13's PyTorch is built
-without libuv, so torchrun ends there before it starts a rank. Here torchrun's store does not use libuv.
-USE_LIBUV=0 in the environment does the same for the ranks' store.
+From PyTorch 2.4 on, torchrun and its ranks find each other through a store (TCPStore) that uses libuv. Debian
+13's PyTorch is built without libuv, so its torchrun fails before it starts a rank. Here torchrun's store does
+not use libuv. USE_LIBUV=0 in the environment keeps the ranks' store from using it.
 """
 import os
 
@@ -14,7 +14,7 @@ from torch.distributed.run import main
 
 
 def store(host, port, *rest, **named):
-    """The store of torchrun alone, for one host. It uses any port, since the ranks' store uses `port`."""
+    """Makes the store that torchrun itself uses, for one host. It takes any free port; `port` is the ranks' store's."""
     del port
     return TCPStore(host, 0, *rest, use_libuv=False, **named)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The train.py of README.md's commands and of scripts/test_wheel.sh: a DataLoader over JPEG files with Pillow and a
-small network on the CPU. Makes its pictures at its first run. Under torchrun, mpirun or srun each process trains by
-itself."""
+small network on the CPU. Makes its pictures at its first run. Under torchrun, mpirun or srun each process trains a
+network of its own."""
 import argparse
 import os
 import tempfile
@@ -15,7 +15,7 @@ COUNT = 256
 
 
 def make_pictures(folder):
-    """Makes all pictures or none, since several processes may begin at once."""
+    """Makes the folder with all pictures in one step, since several processes may try to make it at once."""
     if os.path.isdir(folder):
         return
     with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as made:

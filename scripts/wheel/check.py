@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks whether a wheel runs on the systems that its name promises, by what its programs need from
-the system.
+"""Checks whether a wheel can run on the systems that its name promises. Reads from its programs and libraries
+which machine, shared libraries and versions of glibc they need.
 
     scripts/wheel/check.py WHEEL --glibc 2.28 [--machine aarch64]
 
-Runs none of the programs, so the wheel may be for another machine. Prints a line for each program, and the errors. Exit
-status: 0 no error, 1 errors. Needs readelf (binutils).
+Does not run the programs, so the wheel may be for another machine. Prints a line for each program, and the errors.
+Exit status: 0 no error, 1 errors. Needs readelf (binutils).
 """
 import argparse
 import os
@@ -35,7 +35,7 @@ PARTS = ("penstock/bin/penstock", "penstock/bin/penstock-record", "penstock/bin/
 
 
 def asked_of_the_system(path):
-    """What a program needs: machine, libraries, newest version of glibc, versions of libstdc++."""
+    """Returns what a program needs: machine, libraries, newest version of glibc, versions of libstdc++ and libgcc."""
     text = subprocess.run(["readelf", "-W", "-h", "-d", "-V", path], check=True, capture_output=True, text=True).stdout
     libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
     foreign = set(re.findall(r"\b((?:GLIBCXX|CXXABI|GCC)_[0-9.]+)", text))

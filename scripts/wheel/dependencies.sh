@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the libraries that Penstock links, as static libraries for an old glibc. The sources are
-# Debian's, fetched by apt (signed), and compiled with the toolchain of toolchain.cmake.
+# Makes the libraries that Penstock links, as static libraries for an old glibc. apt fetches Debian's source
+# packages and checks their signatures; toolchain.cmake's compiler compiles them.
 #
 #   scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN
 #
-# SOURCES is a folder for the sources, which are the same for every machine. MADE is a folder for the
-# builds for one machine, with headers, libraries and pkg-config files in MADE/prefix. Libraries that were
-# made there in the same way are not made again.
+# SOURCES is a folder for the sources, which are the same for every machine. MADE is a folder for what is built
+# for one machine; MADE/prefix gets the headers, libraries and pkg-config files. A library is built again only
+# if its source, its options or the toolchain have changed.
 set -euo pipefail
 
 [[ $# -eq 3 ]] || {
@@ -18,8 +18,8 @@ set -euo pipefail
 work=$1 made=$2 prefix=$2/prefix toolchain=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# Source package, release of Debian. GLFW 3.4 chooses between X11 and Wayland when it runs; 3.3 does not.
-# Zstandard can leave out compressors from 1.5.6 on.
+# Source packages, each with the release of Debian that it comes from. GLFW is trixie's 3.4, which chooses
+# between X11 and Wayland at run time. Zstandard is trixie's, since compressors can be left out from 1.5.6 on.
 readonly kSources=(fmtlib/bookworm libzstd/trixie protobuf/bookworm sqlite3/bookworm zlib/bookworm
   simdjson/bookworm libjpeg-turbo/bookworm highway/bookworm liburing/bookworm freetype/bookworm
   benchmark/bookworm imgui/bookworm libstb/bookworm glfw3/trixie)
@@ -60,7 +60,7 @@ folder() {
   echo "${found[0]%/}"
 }
 
-# $1: library, rest: options of CMake
+# Builds and installs a library. $1: its name, $2: the folder of its CMakeLists.txt, rest: options of CMake
 build() {
   local name=$1 source=${2%/} as
   shift 2
@@ -92,9 +92,9 @@ for strategy in GREEDY LAZY LAZY2 BTLAZY2 BTOPT BTULTRA; do
 done
 readonly kZstd
 
-# Copies headers that are the same for every target: those of two header-only libraries, and of the
-# libraries that the dashboard opens at run time. /usr/include itself is not used, since it has the
-# machine's own C library.
+# Copies headers that are the same for every target. They belong to two header-only libraries and to the
+# libraries that the dashboard opens at run time. The compiler cannot search /usr/include itself, since that
+# has the headers of this machine's C library.
 headers() {
   local name
   mkdir -p "$prefix/include"
@@ -124,7 +124,8 @@ build hwy "$(folder highway)" -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHW
   -DHWY_ENABLE_TESTS=OFF
 build benchmark "$(folder benchmark)" "$kSmall" -DGIT_VERSION=0.0.0 -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
   -DBENCHMARK_ENABLE_WERROR=OFF -DCMAKE_CXX_FLAGS=-Wno-c2y-extensions
-# Without zlib, FreeType compiles a copy of its own, whose names the linker finds twice in the dashboard.
+# Without FT_REQUIRE_ZLIB, FreeType compiles a copy of zlib, and the linker finds its symbols twice in the
+# dashboard.
 build freetype "$(folder freetype)" "$kSmall" -DFT_REQUIRE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
   -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON
 build glfw "$(folder glfw3)" "$kSmall" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs inside a clean root. Prints a line for each thing that a user does, which begins with "ok" or
-# "FAIL".
+# Runs inside a new Debian root file system (scripts/test_wheel.sh). Does what users do with the wheel, and
+# prints for each step a line that begins with "ok" or "FAIL".
 #
 #   in_root.sh [emulated]     emulated: under qemu, where some checks take too long or are not possible
 set -euo pipefail
@@ -16,11 +16,11 @@ if [[ -n $emulated ]]; then
   limit=1200
   pip=(--without-pip) # copying pip takes minutes there, and Debian's can be used
 fi
-# Packages come only from tools/.
+# pip and uv find packages only in the folder tools.
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=$HOME/tools PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_BREAK_SYSTEM_PACKAGES=1
 export UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy
 
-# $1: title, rest: command
+# Runs a command and prints the line of this step. $1: title, rest: command
 check() {
   local name=$1 began=$SECONDS
   shift
@@ -39,7 +39,7 @@ contains() { # $1: text, rest: command
   shift
   bounded "$@" && grep -qF -- "$text" out.txt
 }
-# Every picture was recorded once: Pillow opens it and then loads it. $1: trace
+# Checks that a trace ($1) has one sample and one decode for each of the 256 pictures, and at least as many reads.
 all_decoded() {
   bounded "$bin/penstock" report --json "$1" >report.json &&
     python3 -c '
@@ -63,7 +63,7 @@ check "import penstock" bounded "$bin/python" -c 'import penstock, os; assert os
 check "python -m penstock" contains "penstock 0" "$bin/python" -m penstock --version
 check "train.py alone" bounded "$bin/python" train.py --forward --workers "$workers"
 check "record" record "$bin/penstock" "$bin/python" "a trace.penstock"
-# The folder's name has a blank, which would end an entry in LD_PRELOAD.
+# The agent's path contains a blank, which would end an entry in LD_PRELOAD. So LD_PRELOAD names a link.
 ln -sf "$("$bin/python" -c 'import penstock; print(penstock.agent())')" agent.so
 check "LD_PRELOAD" bounded env LD_PRELOAD="$HOME/agent.so" PENSTOCK_OUT="$HOME/p.penstock" "$bin/python" train.py --forward --workers "$workers"
 check "its trace" all_decoded p.penstock
@@ -85,7 +85,8 @@ if [[ -z $emulated ]]; then
   check "sweep -- python" bounded "$bin/penstock" sweep --workers 0,1 --prefetch 2 --repeats 1 -- "$bin/python" train.py --forward --workers "$workers"
   check "gui under Xvfb" bounded xvfb-run -a bash -c "'$bin/penstock' gui 'a trace.penstock' & sleep 6; xwininfo -root -tree | grep -q Penstock; found=\$?; kill %1; exit \$found"
 fi
-# Runs the tests of the package with the wheel in place of a build: with this Debian's packages, and with none.
+# Runs the tests of the Python package with the wheel instead of a build folder: with this Debian's packages, and
+# without any package.
 mkdir -p tree
 ln -sfn "$(dirname "$("$bin/python" -c 'import penstock; print(penstock.__file__)')")/.." python
 ln -sfn "$HOME/python/penstock/bin" tree/bin

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes a copy of Debian's Python with a prefix of its own, as in conda's environments: a program and a
-# library in one folder, site-packages, no venv, no dist-packages. The copy can use Debian's packages.
+# Makes a copy of Debian's Python with a prefix of its own, as conda's environments have it: the program and
+# its library are below PREFIX, packages go into site-packages, and it is no venv. The copy can use Debian's
+# packages.
 #
 #   own_prefix.sh PREFIX
 set -euo pipefail

@@ -2,9 +2,10 @@
 # clang, lld and the libraries of an old glibc, all from the Python package ziglang. Programs compiled
 # with it start on every system with that glibc or a newer one.
 #
-# From the environment: PENSTOCK_ZIG, the program zig; PENSTOCK_ZIG_TARGET, such as
-# x86_64-linux-gnu.2.28; PENSTOCK_ZIG_TOOLS, a folder for the compiler's names; PENSTOCK_ZIG_PREFIX, where
-# the libraries are; PENSTOCK_ZIG_EMULATOR, what starts a program of the target (a list, may be empty).
+# Reads variables of the environment: PENSTOCK_ZIG, the program zig; PENSTOCK_ZIG_TARGET, such as
+# x86_64-linux-gnu.2.28; PENSTOCK_ZIG_TOOLS, a folder for the scripts cc, c++, ar and ranlib that call zig;
+# PENSTOCK_ZIG_PREFIX, where the libraries are; PENSTOCK_ZIG_EMULATOR, the command that runs a program of the
+# target (a list of CMake, may be empty).
 foreach(_name PENSTOCK_ZIG PENSTOCK_ZIG_TARGET PENSTOCK_ZIG_TOOLS PENSTOCK_ZIG_PREFIX)
   if("$ENV{${_name}}" STREQUAL "")
     message(FATAL_ERROR "${_name} is not set: this toolchain is for scripts/build_wheel.sh")
@@ -14,8 +15,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(_target $ENV{PENSTOCK_ZIG_TARGET})
 string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${_target}")
 set(_tools $ENV{PENSTOCK_ZIG_TOOLS})
-# Each function gets its own section, in our sources and in the libraries, so a program contains the
-# functions that it calls and not whole sources. The wheel has ten programs, each with its own copy.
+# Each function gets its own section, in our sources and in the libraries. So the linker leaves out the
+# functions that a program does not call. That saves space, since the libraries are linked into each of the
+# wheel's ten programs.
 foreach(_tool cc c++ ar ranlib)
   if(NOT EXISTS ${_tools}/${_tool})
     set(_arguments ${_tool})

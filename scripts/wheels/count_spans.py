@@ -4,9 +4,9 @@
 
   count_spans.py TRACE.jsonl TITLE STAGE[:NAME]=COUNT|STAGE[:NAME]>=COUNT...
 
-Without a name, a span inside another of its stage on the same thread (a libjpeg call inside Pillow's load, a
-transform inside Compose) is part of that and not counted. With a name, all spans of the stage whose names
-end in NAME are counted. Prints one line of a table. Exit status 1 if a count is wrong.
+Without a name, spans inside another span of the same stage and thread are not counted, such as a libjpeg call
+inside Pillow's load or a transform inside Compose. With a name, all spans of the stage whose names end in NAME
+are counted. Prints one line of a table. Exit status 1 if a count is wrong.
 """
 
 import collections
@@ -16,7 +16,7 @@ import sys
 
 
 def outermost(spans):
-    """Names of the spans that lie in no other span. spans: (start, end, name) of one thread."""
+    """Returns the names of the spans that lie in no other span. spans: (start, end, name) of one thread."""
     names, reach = [], float("-inf")
     for start, end, name in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= reach:
@@ -26,7 +26,7 @@ def outermost(spans):
 
 
 def read_spans(lines):
-    """Returns stage -> names of its outermost spans, and stage -> names of all."""
+    """Returns two mappings from stage to names: of the outermost spans, and of all spans."""
     by_thread = collections.defaultdict(list)
     for line in lines:
         record = json.loads(line)

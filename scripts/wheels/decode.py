@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes COUNT images with one library of the wheels, without PyTorch, and transforms them."""
+"""Decodes COUNT images of the folder DATA with one library, and transforms them. Does not use PyTorch."""
 
 import argparse
 import pathlib

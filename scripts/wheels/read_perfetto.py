@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """read_perfetto.py TRACE.perfetto TRACE.jsonl: reads an export with Perfetto's own schema (package perfetto).
 
-Every slice must begin and end on a described track and agree with the JSON lines.
+Every slice must begin and end on a track that the file describes, and must agree with a span of TRACE.jsonl.
 """
 import collections
 import json

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that cannot load the agent start without a complaint: those of another C library or of 32 bits, started by a
-script or by a program that changed its environment."""
+"""Programs that cannot load the agent start without an error message, since the agent takes itself out of their
+LD_PRELOAD. Such programs use another C library, have 32 bits or are static. Shells, scripts, Python and programs that
+changed their environment start them."""
 import os
 import platform
 import shutil
@@ -11,7 +12,7 @@ import unittest
 import runs
 from runs import run, victim
 
-# A loader that prints the LD_PRELOAD that it gets. A real loader of 32 bits would complain of it.
+# A 32-bit loader that prints LD_PRELOAD if it is not empty. A real one would print an error for a library of 64 bits.
 LOADER = r"""
 static long Call(long n, long a, const void* b, long c) {
   long result;
@@ -34,7 +35,7 @@ __asm__(".globl _start\n_start: movl %esp, %eax\n pushl %eax\n call Main\n");
 
 
 def traced_shell(script):
-    """A shell that is traced and starts what the script names."""
+    """Returns the command for a shell that runs `script`. Under the agent, the shell is traced too."""
     return ["/bin/sh", "-c", script]
 
 
@@ -71,7 +72,8 @@ class Exec(runs.Alone):
         os.chmod(again, 0o755)
         for name in (program, script, again):
             with self.subTest(name):
-                # If the agent is switched off, it changes no environment, so this loader finds it in LD_PRELOAD.
+                # With PENSTOCK_OFF the agent leaves LD_PRELOAD as it is, and this loader would print it. So most of
+                # these checks leave out the run with PENSTOCK_OFF.
                 self.assertSame(traced_shell(name + "; echo $?"), off=False)
                 self.assertSame(victim("places", "exec", self.data, name), status=7, off=False)
                 self.assertSame(victim("places", "environ-other", self.data, name), status=7)
@@ -85,7 +87,7 @@ class Exec(runs.Alone):
         self.assertSame([program, self.data])
         self.assertSame(traced_shell("%s %s; echo $?" % (program, self.data)))
         self.assertSame(victim("places", "exec", self.data, program, self.data))
-        # It starts a glibc program, and another musl program.
+        # The musl program starts a glibc program, and then another musl program.
         self.assertSame([program, self.data, *victim("read", self.data)])
         self.assertSame([program, self.data, program, self.data])
 
@@ -105,7 +107,7 @@ class Exec(runs.Alone):
 
 class Environments(runs.Alone):
     def test_a_long_preload_reaches_the_program_whole(self):
-        # It is longer than the agent's buffer for it, so the agent does not add itself.
+        # This LD_PRELOAD is longer than the agent's buffer for it, so the agent does not add itself.
         code = """import os, subprocess, sys
 long = ":".join(["libm.so.6"] * 1000)
 done = subprocess.run(["/usr/bin/env"], env={"LD_PRELOAD": long}, stdout=subprocess.PIPE, check=True, text=True)
@@ -119,7 +121,7 @@ print("LD_PRELOAD=" + long in done.stdout.splitlines())
             file.write('#!/bin/sh\necho "preload $LD_PRELOAD"\n')
         os.chmod(child, 0o755)
         other = os.path.join(self.folder, "other")
-        os.makedirs(os.path.join(other, "child"))  # a folder of this name is passed over
+        os.makedirs(os.path.join(other, "child"))  # the search must skip this folder and find the program
         for path in (self.folder, "/nowhere:" + self.folder, ":/usr/bin", "/usr/bin:", "", other + ":" + self.folder):
             code = """import os
 os.environ["PATH"] = %r

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the process are there for the program: the agent takes no part of them that the program needs."""
+"""Programs under resource limits end and print the same alone and under the agent. The agent uses no part of a limit
+that the program needs itself."""
 import os
 import resource
 import sys
@@ -16,7 +17,7 @@ def limit(kind, value):
 
 
 def may_be(kind, value):
-    """Whether this process may set that limit for its children."""
+    """Returns whether this process may set the limit `kind` to `value` for its children."""
     hard = resource.getrlimit(kind)[1]
     return hard == resource.RLIM_INFINITY or 0 <= value <= hard
 
@@ -58,12 +59,12 @@ class Limits(runs.Alone):
                 self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_STACK, kilobytes << 10))
 
     def test_processes(self):
-        # The user has more processes than that already, so the program can start none.
+        # The user already has more than one process, so the program can start none.
         self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_NPROC, 1))
 
 
 class Recorded(runs.Alone):
-    """The same under a collector, whose ring every process maps as a whole."""
+    """The same checks with a collector. Every process maps the collector's ring as a whole."""
 
     def check(self, how, kind, value):
         record = os.path.join(os.environ.get("PENSTOCK_BIN", ""), "penstock-record")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""If PENSTOCK_OUT is not the name of a file that can be written, programs end as they do alone."""
+"""If PENSTOCK_OUT names no file that can be written, programs print and end as they do without the agent."""
 import os
 import socket
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in places from which an agent might not come back."""
+"""Programs in situations that could break an agent: without an environment, after closing all descriptors, in another
+root or namespace, under a debugger. They print and end as they do without the agent."""
 import os
 import re
 import shutil
@@ -37,7 +38,7 @@ class Places(runs.Alone):
                     self.assertEqual(self.debugged(tool, ("LD_PRELOAD=" + runs.AGENT, "PENSTOCK_OUT=" + self.trace)), alone)
 
     def debugged(self, tool, variables):
-        """Status and output of the program under a debugger. The program gets `variables`, the debugger does not."""
+        """Returns status and output of a program under strace or gdb. Only the program gets `variables`."""
         program = victim("read", self.data)
         if tool == "strace":
             line = ["strace", "-f", "-o", "/dev/null", "env", *variables, *program]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every Python of this machine prints and does the same alone and under the agent.
 
-Debian's must be there. Others are found where pyenv, uv and administrators put them, and in
-PENSTOCK_PYTHONS (paths, ':' between). Hooks are for 3.7 and later; older ones must not notice.
+Debian's Python must be there. Others are found where pyenv, uv and administrators put them, and in
+PENSTOCK_PYTHONS (paths with ':' between them). The agent has hooks for Python 3.7 and later; older Pythons must run
+as if there were no agent.
 """
 import glob
 import os
@@ -16,7 +17,7 @@ DEBIAN = "/usr/bin/python3"
 
 
 def pythons():
-    """{real path: version} of every Python found."""
+    """Returns {real path: version} of every Python found."""
     pyenv = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     places = [
         DEBIAN, "/usr/bin/python2", "/usr/bin/python3.[0-9]*", "/usr/local/bin/python[23]*", "/opt/python/*/bin/python",
@@ -86,7 +87,7 @@ class Pythons(runs.Alone):
     def test_the_users_sitecustomize_and_path(self):
         path = {"PYTHONPATH": self.user}
         self.check_everywhere("-c", "import module\n" + SEES, extra=path)
-        # Without site.py our folder stays on sys.path until the program opens a file.
+        # With -S, site.py does not run. Then the agent's folder stays on sys.path until the program opens a file.
         self.check_everywhere("-S", "-c", "import module\n" + NAMES, extra=path)
         self.check_everywhere("-E", "-c", SEES, extra=path)
 

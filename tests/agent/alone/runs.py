@@ -20,7 +20,7 @@ def victim(*arguments):
 
 
 def environment(extra=None):
-    """Our environment without variables that would make runs differ."""
+    """Returns our environment without the variables of Penstock, Python and the loader, and with those in `extra`."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PENSTOCK", "PYTHON", "LD_"))}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept.update(extra or {})
@@ -28,7 +28,8 @@ def environment(extra=None):
 
 
 def run(command, env, cwd=None, prepare=None):
-    """(status, stdout, stderr); the status is negative for a signal, None for a program that hangs."""
+    """Runs a command and returns (status, stdout, stderr). The status is negative for a signal, and None if the
+    command ran longer than PATIENCE seconds."""
     with subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True, preexec_fn=prepare) as process:  # fmt: skip
         try:
@@ -44,7 +45,7 @@ def run(command, env, cwd=None, prepare=None):
 
 
 class Alone(unittest.TestCase):
-    """A test with a folder of its own, a data file in it, and a trace that is written there."""
+    """A test with a folder of its own, which holds a data file and gets the trace."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="penstock-alone-")
@@ -60,7 +61,7 @@ class Alone(unittest.TestCase):
         return environment({"LD_PRELOAD": AGENT, "PENSTOCK_OUT": out or self.trace, **(extra or {})})
 
     def assertSame(self, command, extra=None, env=None, prepare=None, out=None, status=0, off=True):
-        """`command` ends and prints the same alone, under the agent, and with the agent switched off."""
+        """Checks that `command` ends and prints the same alone, under the agent, and with the agent switched off."""
         alone = run(command, environment(extra), self.folder, prepare)
         if status is not None:
             self.assertEqual(alone[0], status, (command, alone))

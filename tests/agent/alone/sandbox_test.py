@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that lock themselves in end as they would alone. Behind a filter that kills, and with the
-time stamp counter forbidden, the agent makes no system call and looks at no clock.
+"""Programs that forbid themselves system calls or the time stamp counter end as they would without the agent. After
+that the agent makes no system call of its own and reads no clock.
 
-The agent cannot see a filter that the program installs by its own system call instruction, without
+The agent does not notice a filter that a program installs by its own system call instruction without
 PR_SET_NO_NEW_PRIVS. README.md says so.
 """
 import os
@@ -34,7 +34,7 @@ class Sandbox(runs.Alone):
                 self.assertSame(victim("lock-in", how, "thread", self.data))
 
     def test_a_filter_from_outside_that_a_start_passes(self):
-        # With the agent, too, a program that reads no data passes the filter.
+        # A program that reads no data needs no other system calls with the agent than without it.
         inner = victim("say", "something")
         command = victim("run-locked-in", *inner)
         alone = runs.run(command, runs.environment(), self.folder)
@@ -46,7 +46,7 @@ class Sandbox(runs.Alone):
             self.assertEqual(runs.run(line, runs.environment(), self.folder), alone, extra)
 
     def test_a_search_for_a_program_behind_a_filter(self):
-        # In the second run the agent has no name for its file, so it records nothing from the start.
+        # The second name is too long for the agent, so it records nothing from the start.
         for out in (None, os.path.join(self.folder, "x" * 5000)):
             with self.subTest(out):
                 self.assertSame(victim("search-locked-in", "no-such-program"), out=out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A signal handler reads files on a small stack. The agent needs little of this stack, whatever it has
-to do at that moment (attach, name a file, call a function for the first time)."""
+"""A signal handler reads files on a small stack. The agent needs little of this stack, even if the handler is the
+first to read: then the agent attaches, names a file and calls functions for the first time."""
 import os
 import sys
 import unittest
@@ -8,12 +8,12 @@ import unittest
 import runs
 from runs import environment, run, victim
 
-BOUND = 1536  # bytes below what the program itself needs
+BOUND = 1536  # bytes of stack that the agent may use in addition to those of the program
 
 
 class Stack(runs.Alone):
     def depth(self, size, what, env):
-        # Otherwise the loader would take the most stack, at the first call of a function.
+        # Without LD_BIND_NOW the loader looks a function up at its first call. That would take the most stack.
         env = dict(env, LD_BIND_NOW="1")
         file = os.path.join(self.folder, "depth")
         done = run(victim("stack", size, os.path.basename(self.data), "%s:%s" % (what, file)), env, self.folder)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   alone_victim WHAT [arguments]     reads files in situations in which an agent is easily noticed
+//   alone_victim WHAT [arguments]     reads files in situations that could break an agent
 #include "tests/agent/alone/victim.h"
 
 #include <fcntl.h>

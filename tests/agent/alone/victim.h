@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the victims share. Behind a filter they print by write() alone.
+// What the victims share. Say() calls write() and nothing else, so it works behind a filter.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ long ReadFile(const char* path);
 void Say(const char* text, long number);
 [[noreturn]] void Fail(const char* what);
 
-// Each returns the exit status.
+// Each of the following functions returns the exit status.
 int LockIn(const std::string& how, const std::string& when, const char* path);
 int RunLockedIn(char** command);
 int SearchLockedIn(char** command);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs under limits, and in places from which an agent might not come back.
+// Programs under resource limits, and in situations that could break an agent, such as a chroot.
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -38,7 +38,7 @@ void DropCapabilities() {
   if (syscall(SYS_capset, &head, none) != 0) Fail("capset");
 }
 
-// Maps and touches megabytes. Returns how many it got.
+// Maps `wanted` megabytes and writes to them. Returns how many it got.
 long MapMegabytes(long wanted) {
   long done = 0;
   for (; done < wanted; ++done) {
@@ -90,8 +90,9 @@ int Limits(const std::string& how, const char* path) {
 
 namespace {
 
-// Closes numbers that are not open, again and again, while other threads read. Each time it makes a
-// file and checks that the file holds only what it has written.
+// Closes the descriptors 3 to 39, which the program does not have open, while other threads read.
+// Each time it makes a file and checks that the file holds only what this function has written: the
+// agent must not write to a descriptor that it lost.
 int CloseNumbers(const char* path) {
   const int shared = dup2(open(path, O_RDONLY), 500);
   static int over = 0;

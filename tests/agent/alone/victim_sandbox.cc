@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that lock themselves in: any system call other than their own ends them, or the time
-// stamp counter or CPUID is forbidden.
+// Programs that forbid themselves things. With a filter, every system call that they do not make
+// themselves kills them. Others forbid the time stamp counter or CPUID.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -25,7 +25,7 @@
 namespace alone {
 namespace {
 
-// A system call by the program's own instruction.
+// Makes a system call by the program's own instruction, so no function of libc is called.
 long Raw(long number, long a, long b, long c, long d = 0, long e = 0) {
 #if defined(__x86_64__)
   long result;
@@ -67,8 +67,10 @@ long Pointer(const void* p) {
   return static_cast<long>(reinterpret_cast<std::uintptr_t>(p));
 }
 
-// `how`: "prctl", "syscall", "syscall-prctl" or "raw" says which call installs the filter. With
-// "-root" NO_NEW_PRIVS is left out. With "-tsync" the filter is for all threads.
+// `how`: "prctl", "syscall", "syscall-prctl" or "raw" says which call installs the filter, and
+// "strict" or "strict-syscall" which call turns on strict mode. With "-root", NO_NEW_PRIVS is not
+// set. With
+// "-tsync" the filter is for all threads.
 void Install(const std::string& how, std::vector<sock_filter>* code) {
   sock_fprog program{static_cast<unsigned short>(code->size()), code->data()};
   const bool root = how.find("-root") != std::string::npos;
@@ -117,9 +119,9 @@ void* ReadLater(void*) {
 
 }  // namespace
 
-// `when`: "reads": the program has read files before. "first": its first read is behind the filter.
-// "thread": the first read of a thread is behind the filter. "emfile": it then opens files until
-// there is no descriptor left.
+// `when` says what the program reads. "reads": files, before and after it installs the filter.
+// "first": files, only after that. "thread": as "reads", and a thread reads for the first time
+// after that. "emfile": after that it opens files until there is no descriptor left.
 int LockIn(const std::string& how, const std::string& when, const char* path) {
   g_path = path;
   const int known = open(path, O_RDONLY);
@@ -167,8 +169,8 @@ int LockIn(const std::string& how, const std::string& when, const char* path) {
   return 0;
 }
 
-// Runs a command behind a filter that kills. It allows getpid and the calls that the loader and
-// libc make when a program starts.
+// Runs a command behind a filter that kills. The filter allows getpid and the calls that the loader
+// and libc make when a program starts.
 int RunLockedIn(char** command) {
   std::vector<sock_filter> code = KillsAllBut({
 #if defined(__x86_64__)
@@ -184,7 +186,8 @@ int RunLockedIn(char** command) {
   Fail("exec");
 }
 
-// Searches for a program behind a filter that allows little but to execute it. There is none.
+// Searches PATH for a program that does not exist, behind a filter that allows only execve, write
+// and exit_group.
 int SearchLockedIn(char** command) {
   std::vector<sock_filter> code = KillsAllBut({SYS_execve, SYS_write, SYS_exit_group});
   Install("syscall", &code);
@@ -203,7 +206,7 @@ int ForbidClock(const std::string& how, const char* path) {
     done = prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
   } else {
 #if defined(__x86_64__)
-    syscall(SYS_arch_prctl, 0x1012 /* ARCH_SET_CPUID */, 0);  // not every processor can
+    syscall(SYS_arch_prctl, 0x1012 /* ARCH_SET_CPUID */, 0);  // not every processor supports it
 #endif
     done = 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A signal handler reads a file on a small stack of its own. The program tells how deep it was
-// used.
+// A signal handler reads a file on a small stack of its own. The program reports how many bytes of
+// this stack were used.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -60,7 +60,7 @@ void Handle(int) {
 }  // namespace
 
 int OnSmallStack(long size, const char* path, const char* depth) {
-  // "HOW:FILE"; FILE gets the depth.
+  // `depth` is "HOW:FILE". HOW says what the handler does; FILE gets the number of bytes used.
   g_path = path;
   static char how[32];
   const char* colon = std::strchr(depth, ':');
