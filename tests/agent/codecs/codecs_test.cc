@@ -19,7 +19,7 @@ std::string Command(const std::string& victim, const std::string& arguments) {
   return kDir + "/" + victim + " " + arguments;
 }
 
-// The lines that the victim itself printed.
+// Returns the lines that the victim printed, without the lines of the stub recorder.
 std::string Own(const std::string& output) {
   std::istringstream lines(output);
   std::string own;
@@ -33,7 +33,7 @@ std::string Own(const std::string& output) {
 
 struct Recorded {
   Outcome outcome;
-  // "count N bytes B nested K stage S cpu C" of the spans with this name.
+  // Returns "count N bytes B nested K stage S cpu C" for the spans with this name, or "none".
   std::string Spans(const std::string& name) const {
     const std::string key = "span " + name + ": ";
     const size_t at = outcome.output.find(key);
@@ -43,7 +43,8 @@ struct Recorded {
   }
 };
 
-// Runs with the hooks, and checks that nothing but the recording differs.
+// Runs the victim without the hooks, with them, and with recording off. Checks that it prints the
+// same each time.
 Recorded Record(const std::string& victim, const std::string& arguments) {
   const Outcome without = RunVictim("", Command(victim, arguments));
   Recorded with{RunVictim(kPreload, Command(victim, arguments))};
@@ -158,8 +159,9 @@ TEST(PngHooksTest, APixelOfAColourMapIsOneByte) {
 TEST(WebpHooksTest, EveryCallIsRecorded) {
   const Recorded run = Record("victim_webp", "");
   const int pixels = 40 * 30;
-  // RGB, RGBA without a size, BGR, BGRA, ARGB, YUV, Into, WebPDecode, and the call inside the
-  // frame.
+  // The victim decodes to RGB, RGBA, BGR, BGRA, ARGB and YUV, by RGBInto and by WebPDecode; the
+  // animation's frame makes a ninth call. RGBA counts no bytes: the victim does not ask for its
+  // size.
   const int bytes = pixels * (3 + 3 + 4 + 4 + 3 + 4 + 4) + pixels * 3 / 2;
   EXPECT_EQ(run.Spans("webp"), Line(9, bytes, 1)) << run.outcome.output;
   EXPECT_EQ(run.Spans("webp frame"), Line(1, pixels * 4));
@@ -201,14 +203,15 @@ TEST(OpenCvHooksTest, DecodesAndTransformsAreRecordedAndExceptionsPass) {
   EXPECT_EQ(run.Spans("cv::imread"), Line(1, kJpeg)) << run.outcome.output;
   EXPECT_EQ(run.Spans("cv::imread error"), Line(1, 0));
   EXPECT_EQ(run.Spans("cv::imdecode"), Line(2, kJpeg + kJpeg / 3));
-  // Two calls before and one after a hundred calls that throw. Those leave nothing open.
+  // cv::resize succeeds twice before and once after a hundred calls that throw. Calls that throw
+  // leave no open span.
   EXPECT_EQ(run.Spans("cv::resize"), Line(3, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::warpAffine"), Line(1, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::GaussianBlur"), Line(1, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::cvtColor"), Line(1, 0, 0, 3));
   EXPECT_NE(run.outcome.output.find("left 0"), std::string::npos);
-  // Debian's OpenCV uses Debian's libjpeg: its span lies inside a call above, which has the CPU
-  // time.
+  // Debian's OpenCV uses Debian's libjpeg. The span of libjpeg lies inside that of a cv:: function,
+  // which has the CPU time.
   EXPECT_EQ(run.Spans("jpeg"), Line(1, kJpeg, 1, 2, 0));
 }
 #endif

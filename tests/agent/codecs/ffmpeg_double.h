@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of FFmpeg that the agent hooks, under FFmpeg's names and with its frame's layout,
-// in a library of our own that decodes nothing.
+// A double of FFmpeg's libraries, which decodes nothing. It has the functions that the agent hooks,
+// and the layout of FFmpeg's frames.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A JPEG made in memory, and a decoder that ends in every way that programs use. For victims.
+// For victims: makes a JPEG in memory, and decodes it with every order of calls that programs use.
 #pragma once
 
 #include <setjmp.h>
@@ -76,8 +76,8 @@ static void escape_on_warning(j_common_ptr cinfo, int level) {
   if (level < 0) escape(cinfo);
 }
 
-// Returns the sum of the pixels, or -1 after longjmp. *mem: an address inside the libjpeg that made
-// the struct. *raised: an address inside the libjpeg that raised an error.
+// Decodes an image. Returns the sum of the pixels, or -1 after longjmp. *mem gets an address inside
+// the libjpeg that made the struct, and *raised one inside the libjpeg that raised an error.
 static long decode_jpeg(const struct jpeg_bytes* image, enum how how, void** mem, void** raised) {
   struct jpeg_decompress_struct d;
   struct guarded_error error;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// recorder.h without a recording: spans go to a fixed array, and a destructor prints sums:
-//   span NAME FLAGS STAGE: count N bytes B nested K
-// For tests of the codec hooks in isolation. Tokens follow the agent's rules: the next Begin() from
-// the same or an outer frame drops a span that a longjmp left open.
+// Implements recorder.h for tests of the codec hooks alone. Spans go to a fixed array; when the
+// program ends, a destructor prints sums:
+//   span NAME FLAGS: count N bytes B nested K stage S cpu C
+// Tokens follow the agent's rules: the next Begin() from the same or an outer frame drops a span
+// that a longjmp left open.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two decoders of TensorFlow that the agent hooks, under their names and types in
-// libtensorflow_cc.so, in a library of our own that decodes nothing.
+// A double of TensorFlow's library, which decodes nothing. It has the two decoders that the agent
+// hooks, with their names and types in libtensorflow_cc.so.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct UncompressFlags {
   int components = 3;
 };
 
-// Fills the memory that `allocate_output` gives with the sum of the data. Null if there is no data.
+// Fills the memory that `allocate_output` gives with the sum of the data. Returns null if there is
+// no data.
 __attribute__((visibility("default"))) std::uint8_t* Uncompress(
     const void* data, int size, const UncompressFlags& flags, std::int64_t* warnings,
     std::function<std::uint8_t*(int, int, int)> allocate_output);

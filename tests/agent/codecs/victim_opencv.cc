@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// victim_opencv DIR: the hooked functions of OpenCV, and exceptions that pass through the hooks.
+// victim_opencv DIR: calls the hooked functions of OpenCV, some so that they throw an exception
+// through the hook.
 #include <cstdio>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>

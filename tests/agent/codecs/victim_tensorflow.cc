@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// victim_tensorflow: calls the decoders as TensorFlow's kernels do, with a std::function by value:
-// one that has state, and one that throws.
+// victim_tensorflow: calls the decoders as TensorFlow's kernels do, and passes a std::function by
+// value. One std::function has state; another one throws.
 #include <cstdio>
 #include <stdexcept>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent is preloaded into a program that says how many bytes it read of each file. The trace
-// has as many, whatever the program does with its descriptors and however it ends.
+// The agent is preloaded into a program that prints how many bytes it read from each file. The
+// trace has the same numbers, whatever the program does with its descriptors and however it ends.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ class ConservationTest : public testing::Test {
     return status;
   }
 
-  // Bytes of each file, as the program printed them: one line for each file.
+  // Returns the bytes of each file that the program printed: one line for each file.
   std::map<std::string, std::uint64_t> Said() {
     std::map<std::string, std::uint64_t> said;
     std::ifstream in(directory_ / "stdout");
@@ -82,7 +82,7 @@ class ConservationTest : public testing::Test {
     return said;
   }
 
-  // Bytes of each file in the spans of the trace.
+  // Returns the bytes of each file in the spans of the trace.
   std::map<std::string, std::uint64_t> Recorded() {
     std::map<std::string, std::uint64_t> recorded;
     const auto trace = OpenTrace(trace_);
@@ -172,8 +172,8 @@ INSTANTIATE_TEST_SUITE_P(All, NamelessTest,
                          testing::Values("memfd", "mkstemp", "tmpfile", "raw", "passed"),
                          [](const auto& param) { return std::string(param.param); });
 
-// At any moment the trace has all bytes that the calls had returned. It may have one read more for
-// each thread, which the agent had counted and the program had not noted.
+// When the program is killed, the trace has all bytes that its calls had returned. For each thread
+// it may have one read more, which the agent had counted but the program had not yet noted.
 TEST_F(ConservationTest, AKilledProgramLeavesWhatItsCallsHadReturned) {
   MakeFiles(2);
   const fs::path progress = directory_ / "progress";

@@ -24,8 +24,8 @@ class DescriptorsTest : public testing::Test {
 
   static int OpenAsAgent() { return sys::Open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-  // Whether a close of `fd` by the program waits for a descriptor that the agent holds all the
-  // time. Such a wait is in vain, and ends after 50,000 pauses of some nanoseconds.
+  // Returns whether CloseScope makes the program's close of `fd` wait until the agent has closed
+  // its own descriptor. Here the agent never closes it, so the wait ends after 50,000 short pauses.
   static bool Waits(int fd) {
     const auto begin = std::chrono::steady_clock::now();
     const CloseScope scope(fd);
@@ -33,7 +33,7 @@ class DescriptorsTest : public testing::Test {
   }
 };
 
-// Calls such as closedir() close a number where no hook sees it.
+// The agent gets a number that the program has closed by a call without a hook, such as closedir().
 TEST_F(DescriptorsTest, TheAgentsNumberIsNoLongerTheProgramsOwn) {
   const int number = open("/dev/null", O_RDONLY | O_CLOEXEC);
   NoteOpened(number);
@@ -54,7 +54,8 @@ TEST_F(DescriptorsTest, ClosesWaitAgainAfterAWaitInVain) {
   sys::Close(fd);
 }
 
-// A handler of a signal may attach a forked child while the thread that it interrupted holds one.
+// A signal handler may attach a forked child while the interrupted thread holds a descriptor of the
+// agent.
 TEST_F(DescriptorsTest, AnAttachingChildForgetsNoLaterDescriptor) {
   const int held = OpenAsAgent();
   ForgetDescriptorsOfOthers();

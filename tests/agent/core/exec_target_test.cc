@@ -15,7 +15,7 @@
 namespace penstock::agent {
 namespace {
 
-// What LookAtProgram() reads of a program.
+// The parts of an ELF file that LookAtProgram() reads.
 struct Program {
   Elf64_Ehdr head;
   Elf64_Phdr segments[3];
@@ -69,13 +69,14 @@ class ExecTargetTest : public testing::Test {
   std::string path_ = testing::TempDir() + "penstock_program_" + std::to_string(getpid());
 };
 
-// GNU ld puts the names of libraries first, lld the search path.
+// In the dynamic section, GNU ld writes the names of libraries before the search path. lld writes
+// the search path first.
 TEST_F(ExecTargetTest, FindsTheSanitizerInFilesOfEitherLinker) {
   EXPECT_EQ(LookAt(NeedsSanitizerAfter(DT_NEEDED)), ExecTarget::kSanitized);
   EXPECT_EQ(LookAt(NeedsSanitizerAfter(DT_RUNPATH)), ExecTarget::kSanitized);
 }
 
-// Opening a pipe that has no writer would wait for one.
+// open() of a pipe without a writer would wait for a writer.
 TEST_F(ExecTargetTest, DoesNotWaitForAPipe) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0700), 0);
   EXPECT_EQ(Look(), ExecTarget::kOther);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent is preloaded into a victim program, without a collector. The tests look at the trace.
+// Each test runs a victim program with the agent preloaded and without a collector, and reads the
+// trace.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -85,7 +86,7 @@ class HooksTest : public testing::Test {
     std::set<std::uint32_t> pids;
   };
 
-  // Reads of the data file.
+  // Returns the read spans of the data file: how many, and their bytes.
   Reads FileReads(const Trace& trace) {
     Reads reads;
     for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
@@ -128,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Aliases, ReadAliasTest,
 
 class CopyTest : public HooksTest, public testing::WithParamInterface<const char*> {};
 
-// The kernel counts the bytes of a copy as read, and so do the hooks, without a span. The victim
-// then reads the file too.
+// The victim lets the kernel copy the file, then reads the file. The kernel counts the bytes of
+// both as read. The hooks count both too, but only the reads become spans.
 TEST_P(CopyTest, ACopyIsNoGapAndNoRead) {
   ASSERT_EQ(Victim(GetParam()), 0);
   EXPECT_EQ(Printed(), std::to_string(kFileSize) + "\n");
@@ -230,8 +231,9 @@ TEST_F(HooksTest, BytesAgreeWithTheKernels) {
   EXPECT_LE(seen, 1.02);
 }
 
-// A comparison needs 64 KiB. Until this program's only chunk begins, the kernel has counted no more
-// than the few bytes that the agent itself has read.
+// When a chunk begins, the agent compares its count with the kernel's, if the kernel has counted 64
+// KiB or more. When the only chunk of this program begins, the kernel has counted only the few
+// bytes that the agent itself has read.
 TEST_F(HooksTest, AFewBytesAreNotCompared) {
   ASSERT_EQ(Victim("read"), 0);
   const auto trace = Open();
@@ -261,7 +263,7 @@ TEST_F(HooksTest, KilledProcessLeavesEveryFinishedSpan) {
     ASSERT_NE(trace, nullptr);
     const Reads reads = FileReads(*trace);
     EXPECT_GT(reads.spans, 10u);
-    // The last span may be of a file that was not read to its end.
+    // The program was killed in the middle of a file, so the last span may have fewer bytes.
     EXPECT_EQ((reads.bytes + kFileSize - 1) / kFileSize, reads.spans);
     EXPECT_EQ(trace->losses().damaged_records, 0u);
     ASSERT_TRUE(FinishFromSegment(trace_).has_value());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent as a file: it exports exactly the names we list and needs nothing newer than GLIBC_2.17
-// and no libstdc++. It has no version node of its own.
+// Checks the file of the agent. It exports exactly the names that we list, needs no newer glibc
+// than 2.17 and no libstdc++, and defines no symbol versions.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording without a collector: what becomes of the output file when commands share a name, when
-// somebody cuts, replaces or removes the file, and when the program does not end by itself.
+// Recording without a collector. The tests check the output file after several commands used the
+// same name, after somebody cut, replaced or removed the file, and after the program was killed.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ class LinearTest : public testing::Test {
     return End(Start({paths::kVictim, how, file_.string()}, prepare));
   }
 
-  // Every recording in the folder.
+  // Returns the paths of all recordings in the folder.
   std::vector<fs::path> Traces() {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -106,7 +106,7 @@ class LinearTest : public testing::Test {
     return bytes;
   }
 
-  // Waits until the program that was started has a recording.
+  // Waits until the recording of a started program exists, for at most ten seconds.
   void AwaitTrace(const fs::path& path) {
     for (int i = 0; i < 2000 && !(fs::exists(path) && BytesIn(path) > 0); ++i) usleep(5000);
   }
@@ -160,7 +160,7 @@ TEST_F(LinearTest, ForceReplacesATraceAndNothingElse) {
   EXPECT_EQ(BytesIn(Traces()[0]), kSampleSize);
 }
 
-// Containers use the same few process numbers again and again.
+// Such a file is common in containers, which use the same few process ids again and again.
 TEST_F(LinearTest, AFileThatAKilledProcessOfThisNumberLeftIsInNobodysWay) {
   ASSERT_EQ(Run("threads"), 0);
   const auto left_before = [this] {
@@ -172,7 +172,7 @@ TEST_F(LinearTest, AFileThatAKilledProcessOfThisNumberLeftIsInNobodysWay) {
   EXPECT_EQ(BytesIn(trace_), kSampleSize);
 }
 
-// A process that is killed while it makes the file leaves it.
+// A process that is killed while it makes its recording leaves a file under a temporary name.
 TEST_F(LinearTest, AFileThatIsBeingMadeHasANameThatIsRemovedLater) {
   ASSERT_EQ(Run("threads"), 0);
   const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -220,7 +220,8 @@ TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
   EXPECT_EQ(Run("read"), 0);
 }
 
-// Somebody cuts, removes or replaces the file of a running program. The name is then theirs.
+// Somebody cuts, removes or replaces the file of a running program. From then on the agent must not
+// write to a file of this name.
 class LostFileTest : public LinearTest, public testing::WithParamInterface<const char*> {
  protected:
   void Lose() {
@@ -232,7 +233,7 @@ class LostFileTest : public LinearTest, public testing::WithParamInterface<const
     }
     if (how == "replaced") std::ofstream(trace_) << "precious";
   }
-  // Whether nobody has written to the file since, or made it anew.
+  // Returns whether the file is as Lose() left it: nobody has written to it or made it anew.
   bool IsAsLost() const {
     const std::string how = GetParam();
     if (how == "removed") return !fs::exists(trace_);
@@ -242,7 +243,7 @@ class LostFileTest : public LinearTest, public testing::WithParamInterface<const
 
 TEST_P(LostFileTest, TheProgramGoesOnAndTheRestIsBeside) {
   const pid_t pid = Start({paths::kVictim, "forever", file_});
-  // Waits until a chunk was written out. This chunk is lost.
+  // Waits until the agent has written a chunk to the file. Lose() then destroys this chunk.
   for (int i = 0; i < 4000; ++i) {
     std::ifstream in(trace_, std::ios::binary);
     in.seekg(wire::kHeaderSize);
@@ -266,7 +267,7 @@ TEST_P(LostFileTest, TheProgramGoesOnAndTheRestIsBeside) {
   const auto trace = OpenTrace(beside());
   ASSERT_TRUE(trace.has_value()) << trace.error().message;
   EXPECT_GE((*trace)->losses().damaged_chunks, 1u);
-  std::uint64_t spans = 0;  // their names went with the first chunk
+  std::uint64_t spans = 0;  // counted without their names, which were in the lost chunk
   for (const ThreadInfo& thread : (*trace)->threads()) spans += thread.spans;
   EXPECT_GT(spans, 0u) << (*trace)->losses().damaged_records << " damaged records, "
                        << (*trace)->losses().damaged_chunks << " chunks, unsealed "
@@ -286,7 +287,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
   EXPECT_EQ(LookAt(trace_).state, LiveState::kComplete);
   const std::uint64_t joined = BytesIn(trace_);
   EXPECT_GT(joined, 0u);
-  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // the last file in part, by reads of 4096 bytes
+  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // of the last file, whole reads of 4096 bytes
   const auto finished = FinishFromSegment(trace_);
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
   EXPECT_EQ(BytesIn(trace_), joined);
@@ -314,7 +315,7 @@ TEST_F(LinearTest, AFileWithoutItsSegmentSaysSo) {
   std::string id;
   boot >> id;
   file.seekp(offsetof(wire::FileHeader, boot_id));
-  file << id;  // for TearDown()
+  file << id;  // so that TearDown() finds the segment and removes it
 }
 
 TEST_F(LinearTest, TheFileIsItsOwnersAlone) {

@@ -18,7 +18,7 @@
 namespace penstock::agent {
 namespace {
 
-constexpr uint64_t kAll = 61;  // windows
+constexpr uint64_t kAll = 61;  // windows of all experiments together
 
 TEST(ProbeTest, EveryOtherWindowIsPlain) {
   for (uint64_t index = 0; index < kAll; index += 2) {
@@ -56,7 +56,8 @@ TEST(ProbeTest, TheyEndBehindAPlainWindow) {
   EXPECT_EQ(FactorOfWindow(1, 1'000'000), wire::kProbeOver);
 }
 
-// Another thread of the program installs a seccomp filter, behind which no clock can be read.
+// Another thread of the program installs a seccomp filter. After that the agent must not read a
+// clock.
 TEST(ProbeTest, AFilterEndsADelayThatHasBegun) {
   constexpr std::uint64_t kMinute = 60'000'000'000;  // ns
   std::uint64_t done = 0;
@@ -70,7 +71,8 @@ TEST(ProbeTest, AFilterEndsADelayThatHasBegun) {
 
 class ProbedPieceTest : public RecorderTest {
  protected:
-  // The second window has begun. It spares a factor, and lasts some seconds more.
+  // Sets the windows so that a quarter of the second one has passed. In this window everything
+  // except one factor is delayed.
   void SetUp() override {
     RecorderTest::SetUp();
     constexpr std::uint64_t kWindow = std::uint64_t{1} << 36;  // ticks
@@ -83,7 +85,7 @@ class ProbedPieceTest : public RecorderTest {
   }
 };
 
-// After a loop over a second loader inside a step, the first loader ends that step once more.
+// If a step contains a loop over a second loader, both loaders report the end of this step.
 TEST_F(ProbedPieceTest, APieceIsDelayedOnce) {
   BeginProbed(ProbedPart::kMaking);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chunks that threads take, leave behind when they end, and take over from the dead.
+// Chunks: threads take them, leave them behind when they end, and take over those of dead
+// processes.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@
 namespace penstock::agent {
 namespace {
 
-// The chunk that is taken last.
+// Returns the last chunk of the recording. Threads take it only when all others are in use.
 wire::ChunkHeader* LastChunk() {
   return reinterpret_cast<wire::ChunkHeader*>(
       reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
@@ -55,7 +56,8 @@ TEST_F(RecorderTest, ThreadsHaveTheirOwnChunks) {
   EXPECT_EQ(depth, 0u);
 }
 
-// The records of a chunk of the recording's file, which its thread has unmapped.
+// Reads the first `count` records of a chunk from the recording's file. The thread that wrote them
+// has ended and has unmapped the chunk.
 std::vector<wire::Record> RecordsOfChunk(uint32_t index, uint32_t count) {
   std::vector<wire::Record> records(count);
   std::ifstream file(g_config.out, std::ios::binary);
@@ -67,7 +69,8 @@ std::vector<wire::Record> RecordsOfChunk(uint32_t index, uint32_t count) {
   return records;
 }
 
-// An interpreter ends its daemon threads in this way: in the middle of a call, without a notice.
+// A thread ends in the middle of a call. CPython's daemon threads end in this way when the
+// interpreter does.
 TEST_F(RecorderTest, WhatAThreadEndsInTheMiddleOfIsUnfinished) {
   uint32_t chunk = 0;
   uint32_t before = 0;
@@ -90,7 +93,8 @@ TEST_F(RecorderTest, WhatAThreadEndsInTheMiddleOfIsUnfinished) {
   EXPECT_EQ(records[before + 1].kind, 0);  // the span of the C call is dropped
 }
 
-// Many threads claim chunks at once and compare the hooks' bytes with the kernel's each time.
+// Many threads claim chunks at once. At each claim a thread compares the hooks' count of bytes with
+// the kernel's.
 TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
   const uint64_t kernel_before = KernelReadBytes();
   const uint64_t audited_before = g_slot->rchar_last;
@@ -115,13 +119,14 @@ TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
   const uint64_t audited = g_slot->rchar_last - audited_before;
   const uint64_t hooked = g_slot->hooked_last - hooked_before;
   EXPECT_LE(audited,
-            KernelReadBytes() - kernel_before + 65536);  // bytes since the last audit before it
+            KernelReadBytes() - kernel_before + 65536);  // 65536: bytes read before kernel_before
   EXPECT_LE(hooked, uint64_t{8} * 40 << 20);
-  EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // nobody audits after the last chunks
+  EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // no audit covers what each thread reads last
   EXPECT_NEAR(static_cast<double>(hooked), static_cast<double>(audited), 10 << 20);
 }
 
-// The claimer was killed between the compare-and-swap that takes a chunk and the store of its pid.
+// A process was killed after the compare-and-swap that takes a chunk and before it stored its pid
+// there.
 TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   const pid_t child = fork();
   if (child == 0) {
@@ -143,8 +148,8 @@ TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   g_header->processes[slot].pid = 0;
 }
 
-// The owner was killed after it had written its chunk to the file and emptied it, and before it
-// gave the chunk another place.
+// The owner was killed after it had written its chunk to the file and emptied it. It had not yet
+// given the chunk another place in the file.
 TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   const pid_t child = fork();
   if (child == 0) {
@@ -178,7 +183,9 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   g_header->processes[slot].pid = 0;
 }
 
-// A process has ended and left its chunk to others. The pending read in the chunk counts once.
+// A process that has ended left a chunk to others. The chunk has no records, but a sum of reads
+// that is not yet a span. Writing the chunk again must not take a new place, or these bytes count
+// twice.
 TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
   uint32_t place = 0;
   ASSERT_TRUE(TakePlace(&place));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fixture of tests with the recording core in this very process. It records without a
-// collector, and the tests read the mapped chunk.
+// The fixture of tests whose own process records with the agent's core. There is no collector; the
+// tests read the mapped chunk.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace penstock::agent {
 inline PENSTOCK_NAME(g_outer, "outer");
 inline PENSTOCK_NAME(g_inner, "inner");
 
-// Records of this thread's chunk from `first` on.
+// Returns the records of this thread's chunk from number `first` on.
 inline std::vector<wire::Record> RecordsSince(uint32_t first) {
   ThreadState* s = Self();
   std::vector<wire::Record> out;
@@ -43,7 +43,7 @@ class RecorderTest : public testing::Test {
     ASSERT_NE(Self(), nullptr);
   }
   static void TearDownTestSuite() { unlink(g_config.out); }
-  // Makes room, so that a test does not cross into another chunk.
+  // Writes records until this thread's chunk has room for those of a test.
   void SetUp() override {
     while (Self()->used > 900 || Self()->used == 0) {
       Emit({.stage = wire::kMark, .start = Now(), .duration = 1});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which slot a process claims, and reads that began before it had one.
+// Tests which slot a process claims, and what counts of reads that began before the process had a
+// slot.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@
 namespace penstock::agent {
 namespace {
 
-// Only the program that ran in this process before is replaced, not a process of another container
-// with the same pid that started at the same time.
+// A claim retires the slot of the program that this process ran before an exec. A process of
+// another container may have the same pid and start time; its slot stays.
 TEST_F(RecorderTest, AClaimRetiresNoSlotOfAnotherPidNamespace) {
   const pid_t child = fork();
   if (child == 0) {
@@ -45,7 +46,7 @@ TEST_F(RecorderTest, AClaimRetiresNoSlotOfAnotherPidNamespace) {
   EXPECT_EQ(status, 0);
 }
 
-// The collector frees slots of processes that have ended.
+// The collector frees slots of processes that have ended, so a free slot may lie before one in use.
 TEST_F(RecorderTest, AClaimRetiresAnEarlierSlotBehindAFreeOne) {
   const pid_t child = fork();
   if (child == 0) {
@@ -71,7 +72,7 @@ TEST_F(RecorderTest, AClaimRetiresAnEarlierSlotBehindAFreeOne) {
   EXPECT_EQ(status, 0);
 }
 
-// Its start was read before the process attached.
+// The start of the read was measured before the process attached, maybe with another clock.
 TEST_F(RecorderTest, AReadWhoseStartIsOfAnotherClockIsLost) {
   const bool saved = g_tsc;
   g_tsc = true;

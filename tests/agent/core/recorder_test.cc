@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans, contexts and texts that are written as records.
+// Checks the records that the recorder writes for spans, contexts and texts.
 
 #include "agent/core/recorder.h"
 
@@ -135,7 +135,8 @@ TEST_F(RecorderTest, DeeperThanTheStackIsNotRecordedAndHarmless) {
   EXPECT_EQ(Self()->depth, 0u);
 }
 
-// The child returns from the handler into what the handler interrupted.
+// A signal handler forks while the interrupted thread is inside the core. The child returns from
+// the handler into the core.
 TEST_F(RecorderTest, AChildThatAHandlerForkedKeepsTheStateOfTheInterruptedCore) {
   const Token open = Begin(wire::kMark, Name(&g_outer), nullptr, false);
   ThreadState* const s = Self();
@@ -195,7 +196,7 @@ TEST_F(RecorderTest, ATextWithoutRoomIsToldLater) {
   ThreadState* s = Self();
   const uint32_t used = s->used;
   s->used = wire::kRecordsPerChunk;
-  s->dropped = 1;  // a thread that drops looks for a chunk at every 64th record only
+  s->dropped = 1;  // after a drop, a thread looks for a chunk only at every 64th record
   Intern("told later", 10);
   EXPECT_EQ(s->dropped, 2u);
   static PENSTOCK_NAME(late, "a late name");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a recording without a collector goes, and which variables its children get.
+// Tests which file a recording without a collector goes to, and which variables children get.
 
 #include "agent/core/run_name.h"
 
@@ -48,7 +48,8 @@ class RunNameTest : public testing::Test {
     fs::remove_all(base_, ignored);
   }
 
-  // The output of a process with the environment as it is: the first one of a run, or a child.
+  // Returns the output file of a process with the current environment. The first call is the first
+  // process of a run; later calls are its children.
   static std::string Name(int rank = -1, int world_size = -1) {
     g_config = {};
     g_config.rank = rank;

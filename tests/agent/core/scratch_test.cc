@@ -15,10 +15,10 @@
 namespace penstock::agent {
 namespace {
 
-constexpr std::size_t kBuffers = 16;  // buffers that there are
+constexpr std::size_t kBuffers = 16;  // all buffers of a process
 using AllBuffers = std::array<Scratch, kBuffers>;
 
-// Plays a parent and the child that it forks. Both are this process: only the token is another.
+// Acts as a parent and as the child that it forks. Both are this process; only the token changes.
 class ScratchTest : public testing::Test {
  protected:
   void SetUp() override { SetScratchGuard(&token_); }
@@ -46,7 +46,8 @@ TEST_F(ScratchTest, AForkedChildGetsTheBuffersOfItsParentsThreads) {
   of_parent.join();
 }
 
-// Two threads of a child have their first event at the same time. One attaches the process.
+// Two threads of a child have their first event at the same time, and one of them attaches the
+// process.
 TEST_F(ScratchTest, AForkedChildKeepsTheBuffersOfItsOwnThreads) {
   BecomeAChild();
   std::latch taken(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program into which the agent is preloaded. Each subcommand reads a file in one way, or lives
-// and dies in one way. Prints what it got, so that runs with and without the agent can be compared.
+// A program into which the agent is preloaded. Each subcommand reads a file in one way, or starts
+// threads and processes in one way. Prints what it read, so that runs with and without the agent
+// can be compared.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +149,7 @@ long Read(const std::string& how, const char* path) {
     close(fd);
     return ReadAll(200);
   }
-  if (how == "memory_stream") {  // part of it is read, and part only read ahead
+  if (how == "memory_stream") {  // fread() takes 1000 bytes; the buffer of the stream gets more
     FILE* f = fmemopen(to, size, "rb");
     const size_t n = fread(to + size, 1, 1000, f);
     fclose(f);
@@ -168,7 +169,7 @@ long Read(const std::string& how, const char* path) {
     munmap(p, size);
     return sum >= 0 ? static_cast<long>(size) : 0;
   }
-  if (how == "high_fd") {  // beyond 1024: tables indexed modulo something alias here
+  if (how == "high_fd") {  // beyond 1024, in case a table has an entry for several descriptors
     const int fd = open(path, O_RDONLY);
     const int high = fcntl(fd, F_DUPFD, 1029);
     close(fd);
@@ -218,7 +219,7 @@ int Vfork(const char* path) {
   return WEXITSTATUS(status);
 }
 
-// exec with an environment that has none of our variables.
+// Executes this program with an environment that has none of our variables.
 int Exec(const std::string& how, char* self, char* path) {
   char command[] = "read";
   char* args[] = {self, command, path, nullptr};
@@ -272,7 +273,7 @@ void OnAlarm(int) {
   }
 }
 
-// Reads in a signal handler that interrupts reads.
+// Reads the file while a signal handler, which also reads, interrupts these reads.
 int Signals(const char* path) {
   struct sigaction action = {};
   action.sa_handler = OnAlarm;
@@ -307,7 +308,8 @@ int Errno(const char* path) {
   return 0;
 }
 
-// Looks at what has arrived over TCP, then takes it.
+// Receives the same bytes over TCP twice: with MSG_PEEK, which leaves them in the socket, and
+// without.
 int Peek() {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   const int out = socket(AF_INET, SOCK_STREAM, 0);
@@ -338,7 +340,8 @@ int main(int argc, char** argv) {
   if (how == "clone") return RawClone(argv[2]);
   if (how == "vfork") return Vfork(argv[2]);
   if (how == "threads") return Threads(argv[2]);
-  // The first record of each thread compares what was read so far with the kernel's count.
+  // When a thread writes its first record, the agent compares the bytes read so far with the
+  // kernel's count.
   if (how == "threads_then_one") return Threads(argv[2]) + (Read("read", argv[2]) > 0 ? 0 : 1);
   if (how == "signals") return Signals(argv[2]);
   if (how == "errno") return Errno(argv[2]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program into which the agent is preloaded: reads files in one way and ends in one way.
-//   victim_reads WAYS END FILE...
+// A program into which the agent is preloaded. It reads files in the way WAY and ends in the way
+// END.
+//   victim_reads WAY END FILE...
 // Prints for each file a line with the number of bytes that it has read.
 
 #include <fcntl.h>
@@ -57,7 +58,8 @@ void ManyAtOnce() {
   }
 }
 
-// Some of the threads end. The others are still there when the process ends.
+// Eight threads read one descriptor. Four of them end; the others are still there when the process
+// ends.
 void SharedByThreads() {
   const int fd = Open(0);
   std::vector<std::thread> all;
@@ -77,8 +79,8 @@ void SharedByThreads() {
   }
 }
 
-// Another thread closes a descriptor while reads of it are pending, and opens another file under
-// its number.
+// A thread closes a descriptor and opens another file under the same number. The agent has not yet
+// written spans for the reads of the first file, which another thread made.
 void ClosedByAnother() {
   for (int round = 0; round < 50; ++round) {
     const int fd = Open(0);
@@ -120,7 +122,7 @@ void Children() {
   if (pipe(pipes) != 0) _exit(93);
   for (int i = 0; i < 4; ++i) {
     if (fork() == 0) {
-      // The reads that are pending at the fork belong to the parent.
+      // At the fork the parent has a read without a span. Only the parent may write it.
       const long got = pread(fd, to, 10 + static_cast<size_t>(i), 0);
       if (write(pipes[1], &got, sizeof got) != sizeof got) _exit(94);
       i % 2 == 0 ? static_cast<void>(kill(getpid(), SIGKILL)) : _exit(0);
@@ -134,12 +136,13 @@ void Children() {
   Count(0, pread(fd, to, 7, 0));
 }
 
-// The next owner of a number gets no name from a file of which nothing was read.
+// Reuses the number of a descriptor from which nothing was read. The reads of the new owner must
+// not get the name of the old file.
 void Nameless(const std::string& how) {
   char to[4096] = {};
   const int fd = Open(0);
   int next = -1;
-  if (how == "raw") {  // past the hooks
+  if (how == "raw") {  // system calls that no hook sees
     syscall(SYS_close, fd);
     next = static_cast<int>(syscall(SYS_openat, AT_FDCWD, g_files[1].c_str(), O_RDONLY));
     Count(1, read(next, to, 1000));
@@ -147,7 +150,7 @@ void Nameless(const std::string& how) {
     const int again = static_cast<int>(syscall(SYS_openat, AT_FDCWD, g_files[2].c_str(), O_RDONLY));
     if (again != fd) _exit(96);
     const int unread = Open(0);
-    Count(0, read(unread, to, 5));  // is told the name in the loop; the pending reads keep theirs
+    Count(0, read(unread, to, 5));
     return;
   }
   close(fd);
@@ -189,7 +192,8 @@ void Nameless(const std::string& how) {
   }
 }
 
-// Reads until it is killed. After each read it writes its count to a file that it maps.
+// Reads in four threads until it is killed. After each read a thread stores its count of bytes in
+// the mapped file `progress`.
 void Forever(const char* progress) {
   const int out = open(progress, O_RDWR);
   auto* said = static_cast<std::atomic<std::uint64_t>*>(
@@ -222,7 +226,7 @@ int End(const std::string& how) {
   if (how == "abort") abort();
   if (how == "segv") raise(SIGSEGV);
   if (how == "exec") execl("/bin/true", "true", nullptr);
-  if (how == "exec_self") {  // goes on under the same pid, in another slot
+  if (how == "exec_self") {  // the new program has the same pid and claims another slot
     const std::string self = "/proc/self/exe";
     execl(self.c_str(), "victim_reads", "kept_open", "kill", g_files[0].c_str(), nullptr);
   }

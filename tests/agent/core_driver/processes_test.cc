@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Children that go on recording, are killed, or find no slot.
+// Tests of forked children that go on recording, are killed, or find no slot.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ TEST(CoreProcessesTest, ChildrenOfThreadsThatRecordLoseNothing) {
         const pid_t child = fork();
         if (child == 0) {
           for (std::uint64_t n = 0; n < kEach; ++n) WriteSpan(writer + 1, n);
-          End(open, 0, 0, 0);  // the parent's span: the child has none of it and records nothing
+          End(open, 0, 0, 0);  // the span belongs to the parent, so the child records nothing
           _exit(0);
         }
         End(open, 0, 0, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several threads read, and a hook of read() is called around each read: all bytes are in spans.
+// Several threads read, each read with the calls that the hook of read() makes. All bytes must be
+// in spans.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ class CoreReadsTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// What a hook of read() does around the real call.
+// Does what the hook of read() does before and after the real call.
 std::int64_t HookedRead(int fd, void* to, std::size_t size) {
   ReadCall call(fd);
   const ssize_t n = read(fd, to, size);
@@ -51,8 +52,8 @@ std::int64_t HookedRead(int fd, void* to, std::size_t size) {
   return n;
 }
 
-// The kernel orders the close() of a number before the open() that gets this number. These atomics
-// tell a sanitizer so.
+// The kernel orders the close() of a number before the open() that gets this number.
+// ThreadSanitizer does not know that, so these atomics order them too.
 std::atomic<int> g_closed[1024];
 
 TEST_F(CoreReadsTest, EveryByteOfFilesOfOneThreadEachIsInASpan) {
@@ -98,7 +99,9 @@ TEST_F(CoreReadsTest, EveryByteOfFilesOfOneThreadEachIsInASpan) {
 TEST_F(CoreReadsTest, EveryByteOfADescriptorThatThreadsShareIsInASpan) {
   constexpr int kThreads = 6;
   constexpr int kReads = 500;
-  constexpr int kOwnNames = 1000;  // a process tells a name once: earlier names are in another ring
+  // A process writes a name only once, and the first test's ring has the names up to 239. So this
+  // file has a name of its own.
+  constexpr int kOwnNames = 1000;
   Ring ring(64);
   ring.StartDraining(200);
   const std::string path = Make(kOwnNames, 100);

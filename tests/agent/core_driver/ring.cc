@@ -27,7 +27,7 @@ std::uint64_t BytesOf(std::int64_t writer, std::uint64_t number) {
   return static_cast<std::uint64_t>(writer) * 1000003 + number * 17;
 }
 
-// True where the kernel knows no such thread of this process.
+// Returns true if this process has no thread with this id.
 bool ThreadIsGone(std::uint32_t tid) {
   return syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH;
 }
@@ -42,7 +42,7 @@ void WriteSpan(std::int64_t writer, std::uint64_t number) {
          {.stage = wire::kDecode, .start = Now(), .duration = 1, .bytes = BytesOf(writer, number)});
 }
 
-// Counts each span as it comes, and drops it.
+// A Packer that counts spans and events, and stores none.
 class Ring::Counter final : public traces::Packer {
  public:
   explicit Counter(Taken* taken) : taken_(*taken) {}

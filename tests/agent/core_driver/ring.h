@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent's core attached to a ring of this very process, without a preloaded library and without
-// a collector. The drivers write through agent/core/recorder.h, and a RecordingDrain takes the
-// records through the same mapping. So a sanitizer sees both sides of the protocol.
+// Attaches the agent's core to a ring in the test's own process, without a preloaded library and
+// without a collector. The tests write through agent/core/recorder.h, and a RecordingDrain takes
+// the records through the same mapping. So a sanitizer sees both sides of the protocol.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,12 @@
 
 namespace penstock::agent::driver {
 
-// Counts of what a drain has taken. A span of a driver has its writer's number as its sample, and
-// as its batch its own number, from 0 in the writer's order. Its bytes follow from both.
+// Counts of what a drain has taken. In a span of WriteSpan() the sample is the number of the
+// writer, and the batch is the number of the span, which each writer counts from 0. The bytes
+// follow from both numbers.
 struct Taken {
   std::map<std::int64_t, std::vector<bool>> spans;  // by writer
-  std::uint64_t count = 0;                          // of spans that drivers wrote
+  std::uint64_t count = 0;                          // of spans that WriteSpan() wrote
   std::uint64_t twice = 0;
   std::uint64_t wrong = 0;       // spans whose bytes do not fit their writer and number
   std::uint64_t unfinished = 0;  // spans that were open

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers that record interrupt the core at any instruction. If the core is busy, their events are
-// counted as dropped.
+// Signal handlers record while they interrupt the core at any instruction. If they interrupt it in
+// the middle of a record, their own events are counted as dropped.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -21,7 +21,8 @@
 namespace penstock::agent::driver {
 namespace {
 
-constexpr std::int64_t kHandlers = 1000;  // the first writer's number of a handler
+// A handler writes as the writer with the number kHandlers + the number of the interrupted thread.
+constexpr std::int64_t kHandlers = 1000;
 
 std::atomic<std::uint64_t> g_in_handlers{0};
 std::atomic<std::uint64_t> g_spoiled{0};  // handlers in which errno was changed
@@ -38,7 +39,8 @@ void Handle(int /*signal*/) {
   errno = saved;
 }
 
-// A timer of the whole process, as profilers set one. Drain and main thread block its signal.
+// A timer that sends a signal to the process every 300 us, as profilers do. The drain and the main
+// thread block this signal.
 class Storm {
  public:
   Storm() {
@@ -100,7 +102,7 @@ TEST(CoreSignalsTest, EverySpanOfHandlersAndOfWhatTheyInterruptIsTakenOrCounted)
   EXPECT_EQ(taken.count + dropped, kWriters * kEach + g_in_handlers.load());
 }
 
-// The first event of a thread attaches it; a handler may come in the middle of that.
+// The first event of a thread attaches the thread. A signal handler may interrupt this.
 TEST(CoreSignalsTest, ThreadsThatBeginInAStormAreWhole) {
   Block(SIG_BLOCK);
   Ring ring(256);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads write while a drain takes: each span is taken once or counted as dropped.
+// Many threads write while a drain takes their records. Each span is taken once or counted as
+// dropped.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,8 @@
 namespace penstock::agent::driver {
 namespace {
 
-// Each of `writers` x `each` spans is there once, except that `lost` of them are missing.
+// Checks that no span was taken twice and that, of `writers` x `each` spans, exactly `lost` are
+// missing.
 void ExpectAll(const Taken& taken, std::uint64_t writers, std::uint64_t each, std::uint64_t lost) {
   EXPECT_EQ(taken.twice, 0u);
   EXPECT_EQ(taken.wrong, 0u);
@@ -47,7 +49,7 @@ TEST(CoreThreadsTest, ThreadsThatWriteAtOnceLoseNothing) {
   EXPECT_EQ(ring.ChunksInUse(), 0u);
 }
 
-// Thousands of threads live for a few spans each: states and chunks are used again and again.
+// Hundreds of threads write a few spans each and end. States and chunks are used again and again.
 TEST(CoreThreadsTest, ThreadsThatComeAndGoLoseNothing) {
   Ring ring(128);
   ring.StartDraining(100);
@@ -68,7 +70,7 @@ TEST(CoreThreadsTest, ThreadsThatComeAndGoLoseNothing) {
   EXPECT_EQ(ring.ChunksInUse(), 0u);
 }
 
-// Two chunks for six threads, and a drain that seldom comes.
+// Six threads share two chunks, and the drain comes only every 2 ms.
 TEST(CoreThreadsTest, WhatFindsNoChunkIsCounted) {
   Ring ring(2);
   ring.StartDraining(2000);
@@ -85,7 +87,8 @@ TEST(CoreThreadsTest, WhatFindsNoChunkIsCounted) {
   const Taken& taken = ring.StopDraining();
   EXPECT_GT(dropped, 0u);
   EXPECT_EQ(taken.losses.dropped_events, dropped);
-  // The command line and the facts of the process are records too, and may be among the lost ones.
+  // The command line and the facts of the process are records too, so up to 200 more may be
+  // dropped.
   EXPECT_EQ(taken.twice, 0u);
   EXPECT_EQ(taken.wrong, 0u);
   EXPECT_GE(taken.count + dropped, kWriters * kEach);
@@ -93,7 +96,7 @@ TEST(CoreThreadsTest, WhatFindsNoChunkIsCounted) {
   EXPECT_EQ(ring.ChunksInUse(), 0u);
 }
 
-// Nested spans, operations, events, counters and texts from several threads.
+// Several threads write nested spans, operations, events, counters and texts.
 TEST(CoreThreadsTest, EveryTextIsSentOnceAndEverySpanHasItsEnd) {
   Ring ring(64);
   ring.StartDraining(200);

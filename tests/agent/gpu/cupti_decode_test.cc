@@ -18,7 +18,8 @@ constexpr std::size_t kWhole = 32;  // size of a kSynchronization record
 
 Result g_at_the_end = kMaxLimitReached;
 
-// Gives one whole record, then the rest of the buffer as a second record, if there is a rest.
+// Stands for CUPTI's function that returns the next record. Returns a first record of kWhole bytes,
+// and then what is left of the buffer as a second record.
 Result Next(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
   if (*record != nullptr && g_at_the_end != kMaxLimitReached) return g_at_the_end;
   if (*record != nullptr && (*record != buffer || valid <= kWhole)) return kMaxLimitReached;
@@ -46,7 +47,8 @@ class CuptiDecodeTest : public testing::Test {
   }
   void TearDown() override { munmap(memory_, 2 * page_); }
 
-  // Decodes a whole record, then one of `kind` of which `size` bytes are mapped.
+  // Decodes a buffer with a whole record and the first `size` bytes of a record of `kind`. The
+  // memory after the buffer is not mapped. Returns the number of records.
   std::uint64_t Decode(std::uint32_t kind, std::size_t size) {
     const std::size_t valid = kWhole + size;
     std::uint8_t* buffer = memory_ + page_ - valid;
@@ -76,7 +78,8 @@ TEST_F(CuptiDecodeTest, ARecordThatIsCutOffIsCountedNotRead) {
   EXPECT_EQ(CountDecoded().unknown, unknown) << "this one is whole";
 }
 
-// For an incomplete record CUPTI returns CUPTI_ERROR_INVALID_KIND, and goes no further.
+// If a record is incomplete, CUPTI returns CUPTI_ERROR_INVALID_KIND, and the records after it
+// cannot be read.
 TEST_F(CuptiDecodeTest, WhatIsBehindAnInvalidRecordIsToldInBytes) {
   DeviceClock clock;
   clock.Add(1, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lost records of CUPTI are counted, and a program ends as it would, however CUPTI behaves.
+// The agent counts lost records of CUPTI. However CUPTI behaves, a program ends as it would without
+// the agent.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,8 @@ TEST_F(CuptiTest, AFlushThatHangsHoldsUpNobodyForLong) {
   EXPECT_GT(Works(), 0u) << "what was flushed before";
 }
 
-// Buffers fill up faster than they are read, and this version of CUPTI must still get a buffer.
+// Buffers fill up faster than the agent reads them. This version of CUPTI must always get a buffer,
+// so the agent gives it one whose records were not read.
 TEST_F(CuptiTest, RecordsThatWereOverwrittenCountAsLost) {
   Train({{"FAKE_CUPTI", "flood"}}, "driver:runtime:cupti", "train", 200);
   EXPECT_GT(Works(), 0u);
@@ -55,7 +57,7 @@ TEST_F(CuptiTest, WhatWasFlushedSurvivesAnEndWithoutHandlers) {
   EXPECT_GT(Works(), 0u);
 }
 
-// Before CUDA 12.9 CUPTI crashes if it gets no buffer: the doubles end the program.
+// Before CUDA 12.9, CUPTI crashes if it gets no buffer; its double then ends the program.
 TEST_F(CuptiTest, AnOldCuptiGetsBuffersAfterTheEnd) {
   Train({{"FAKE_MAPPED", kOldCupti}, {"FAKE_CUPTI", "afterend"}});
   ASSERT_FALSE(HasFatalFailure());
@@ -84,7 +86,8 @@ TEST_F(CuptiTest, TheFlushThreadTakesNoSignalOfTheProgram) {
   EXPECT_EQ(mask >> 31 & 3, 0u);
 }
 
-// A child that has lost LD_PRELOAD but not CUDA_INJECTION64_PATH gets the agent while it runs.
+// If a child has CUDA_INJECTION64_PATH but not LD_PRELOAD, the driver loads the agent into the
+// running program.
 TEST_F(CuptiTest, ToAProgramThatRunsTheAgentDoesNothing) {
   const std::vector<std::string> words = {paths::kGpuVictim, "train", "3"};
   Variables variables = With({{"PENSTOCK_OUT", trace_}});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares our prefix of each record with every version of the record that the headers declare, and
-// our numbers of calls with their names.
+// We declare only the first fields of CUPTI's records. This compares their offsets with every
+// version of the records that CUPTI's headers declare. It also compares our numbers of CUDA's
+// functions with the headers.
 
 #include <cupti.h>
 #include <gtest/gtest.h>
@@ -171,7 +172,8 @@ struct KnownCall {
   std::uint32_t number;
 };
 
-// `all`: the headers have all calls whose numbers we list.
+// Checks that `asked`, our list of numbers, has the number of each call in `known`. `all`: the
+// headers name all calls of our list, so the list must have no other numbers.
 void ExpectCalls(const std::vector<std::uint16_t>& asked, const std::vector<KnownCall>& known,
                  bool all) {
   const std::set<std::uint32_t> numbers(asked.begin(), asked.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which libcupti is taken: never one that is newer than the driver. Its double then aborts the
-// program, as CUPTI of CUDA 13.2 would end it.
+// The agent never uses a libcupti that is newer than the driver. If it did, the double would abort
+// the program, as CUPTI of CUDA 13.2 would end it.
 
 #include <gtest/gtest.h>
 

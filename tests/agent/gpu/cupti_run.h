@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs gpu_victim with doubles of driver, runtime and CUPTI under the agent, and reads what the
-// doubles really did.
+// Runs gpu_victim under the agent with doubles of driver, runtime and CUPTI. Reads from a file what
+// the doubles did.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ struct Truths {
   std::map<std::uint32_t, Truth> calls, copies, sets, kernels;
   bool child = false;        // a forked process called CUPTI
   bool enabled = false;      // CUPTI was still recording when the program ended
-  bool refused = false;      // a request at the very end got no buffer
-  std::uint64_t unread = 0;  // records behind one that was called invalid
+  bool refused = false;      // CUPTI asked for a buffer after the end of the recording and got none
+  std::uint64_t unread = 0;  // records after one that CUPTI called invalid
   std::uint64_t mask = 0;    // signals that are blocked in the flush thread from its start
 };
 
@@ -107,8 +107,8 @@ class CuptiTest : public GpuRun {
     return "";
   }
 
-  // Checks that copies and kernels of the trace are those of the doubles: times within 20 us,
-  // bytes, device and stream, thread and batch of the call.
+  // Compares copies, memsets and kernels of the trace with what the doubles did: times within 20
+  // us, bytes, device, and the thread and the batch of the call that started them.
   void ExpectAgreement(bool exact_threads = true) {
     const Truths truths = ReadTruth();
     ASSERT_EQ(truths.copies.size(), std::size_t{3} * kSteps);

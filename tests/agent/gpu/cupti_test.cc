@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent in a program that uses CUDA, with doubles of driver, runtime and CUPTI. The trace must
-// say what the doubles did, and whatever CUPTI does, the program must run as without the agent.
+// The agent in a program that uses doubles of CUDA's driver and runtime and of CUPTI. The trace
+// must agree with what the doubles did. Whatever CUPTI does, the program must run as without the
+// agent.
 
 #include <gtest/gtest.h>
 
@@ -137,7 +138,7 @@ TEST_F(CuptiTest, AnotherInjectedToolKeepsItsPlace) {
   EXPECT_EQ(Fact("gpu.cuda_tool"), "/no/such/tool.so");
 }
 
-// Without CUPTI, whatever the reason, the hooks on the runtime record copies and waits.
+// If CUPTI is not used, for any reason, the hooks on the runtime record copies and waits.
 TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
   for (const Variables& variables :
        {Variables{{"PENSTOCK_GPU", "calls"}}, Variables{{"FAKE_CUPTI", "busy"}}}) {
@@ -157,7 +158,8 @@ TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
   }
 }
 
-// Streams are lanes in a ring. The collector knows a lane by the thread that writes it.
+// In a ring, one thread writes the device lanes of all streams. The collector must still give each
+// stream a name.
 TEST_F(CuptiTest, ACollectorGetsTheSame) {
   truth_ = folder_ / "truth";
   const Variables variables = With({{"FAKE_TRUTH", truth_}});
@@ -175,7 +177,7 @@ TEST_F(CuptiTest, ACollectorGetsTheSame) {
   EXPECT_EQ(names, (std::set<std::string>{"GPU 1 stream 7", "GPU 1 stream 9"}));
 }
 
-// A limit of batches ends CUPTI's records, not the program.
+// When the limit of batches is reached, CUPTI's records end, and the program goes on.
 TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
   truth_ = folder_ / "truth";
   const int status = Run({paths::kRecord, "-o", trace_, "--quiet", "--batches", "3", "--",
@@ -189,7 +191,8 @@ TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
   EXPECT_LT(SpansOf(*trace, StageId::kKernel).size(), 60u);
 }
 
-// For programs that are built with a default stream for each thread.
+// Programs that are built with a default stream for each thread call functions whose names end in
+// _ptds.
 TEST_F(CuptiTest, CallsOfThreadsDefaultStreamsAreSeen) {
   Train({{"PENSTOCK_GPU", "calls"}}, "driver:runtime:cupti", "ptds");
   std::size_t copies = 0;

@@ -17,7 +17,8 @@ namespace {
 
 class CuptiTroubleTest : public CuptiTest {
  protected:
-  // Runs a loop that is ahead of the device. The recording ends after 8 batches, the program later.
+  // Runs a loop that starts work faster than the device does it. The recording ends after 8
+  // batches, the program later.
   void StopAhead(const std::string& how, int steps) {
     truth_ = folder_ / "truth";
     const int status = Run({paths::kRecord, "-o", trace_, "--quiet", "--batches", "8", "--",
@@ -40,7 +41,8 @@ class CuptiTroubleTest : public CuptiTest {
   }
 };
 
-// CUPTI withholds a buffer as long as a kernel in it has not ended, and here one always has not.
+// CUPTI returns a buffer only when all kernels in it have ended. In this program there is always
+// one that has not.
 TEST_F(CuptiTroubleTest, AStopWhileTheDeviceIsBehindWaitsForIt) {
   StopAhead("ahead", 24);
   EXPECT_GE(SpansOf(*trace, StageId::kKernel).size(), 7u);
@@ -76,7 +78,7 @@ TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
   EXPECT_TRUE(ReasonHas("no usable times of 28 of 48"));
 }
 
-// The clocks of a container with a time namespace may be far ahead of the collector's.
+// In a container with a time namespace the monotonic clock may be far ahead of the collector's.
 TEST_F(CuptiTroubleTest, ATimeNamespaceOfItsOwnIsAccountedFor) {
   if (std::system("unshare --time --monotonic 100000 --fork true 2>/dev/null") != 0) {
     GTEST_SKIP() << "no time namespaces here";

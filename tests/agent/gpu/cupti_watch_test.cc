@@ -10,11 +10,11 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// Looks four times a second, as the flush thread does.
+// Calls RecordsWatch::Look() four times a second, as the flush thread does.
 class RecordsWatchTest : public testing::Test {
  protected:
   struct Round {
-    std::uint64_t calls = 0;  // more in this round, as all below except `out`
+    std::uint64_t calls = 0;  // all fields except `out` say how many were added in this round
     std::uint64_t copies = 0;
     std::uint64_t records = 0;
     std::uint64_t copied = 0;

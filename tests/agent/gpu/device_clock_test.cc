@@ -27,8 +27,8 @@ TEST(DeviceClockTest, OnePairTakesTheGivenRate) {
   EXPECT_LE(ErrorNs(clock.ToTicks(1000000, kRate), TicksAt(1000000)), 2);
 }
 
-// NTP slews the wall clock by 500 parts in a million, and its pairs are 200 ns wrong. The error is
-// below 20 us everywhere: before, between and after the pairs.
+// NTP slews the wall clock by 500 parts in a million, and the pairs are wrong by up to 200 ns. The
+// error stays below 20 us between and after the pairs.
 TEST(DeviceClockTest, SlewedClockFitsWithin20Microseconds) {
   DeviceClock clock;
   const double rate = kRate * 1.0005;
@@ -49,8 +49,8 @@ TEST(DeviceClockTest, SlewedClockFitsWithin20Microseconds) {
   EXPECT_LT(worst, 20000);
 }
 
-// The first two pairs are close together, since they are read before and after one flush. An error
-// of a microsecond in one of them must not grow with the time before them.
+// The first two pairs are close together, since they are read before and after the same flush. One
+// of them is wrong by a microsecond. For times before them, this error must not be extrapolated.
 TEST(DeviceClockTest, WhatWasBeforeTheFirstPairGoesByAllOfThem) {
   DeviceClock clock;
   clock.Add(1000000000, TicksAt(1000000000));
@@ -68,7 +68,8 @@ TEST(DeviceClockTest, AClockThatWasSetBackBreaksOneStretchOnly) {
   EXPECT_LE(ErrorNs(clock.ToTicks(6500000000, kRate), TicksAt(6500000000)), 10);
 }
 
-// pytorch issue 192021: from some moment on, CUPTI gave kernels the wall clock's time.
+// In pytorch issue 192021, CUPTI began in the middle of a run to give kernels the wall clock's
+// time.
 TEST(DeviceClockTest, StampsOfAnotherClockAreNotCovered) {
   DeviceClock clock;
   constexpr std::uint64_t kSecond = 1000000000;

@@ -16,7 +16,7 @@
 namespace penstock::agent {
 namespace {
 
-constexpr std::uint32_t kListed = 1 << 16;        // calls that are kept until their work comes
+constexpr std::uint32_t kListed = 1 << 16;        // calls that wait in the table for their work
 constexpr std::uint32_t kThread = (1 << 22) + 1;  // beyond the largest id of a thread
 
 void Launch(std::uint32_t correlation, std::uint32_t tid) {
@@ -24,7 +24,8 @@ void Launch(std::uint32_t correlation, std::uint32_t tid) {
   AddCall({now, now, correlation, tid, "cudaLaunchKernel", CallClass::kLaunch, true});
 }
 
-// The stages of the records of this thread that were written since the last round of all.
+// Returns the stages of the records in the chunks of thread `tid`. EndRound(true) frees these
+// chunks.
 std::vector<Stage> Written(std::uint32_t tid) {
   std::vector<Stage> stages;
   for (std::uint32_t i = 0; i < g_header->chunk_count; ++i) {
@@ -39,8 +40,8 @@ std::vector<Stage> Written(std::uint32_t tid) {
   return stages;
 }
 
-// A launch that is captured into a CUDA graph starts no work. The call that would take its place in
-// the table, number kListed + 1, is one that is not recorded.
+// A launch that is captured into a CUDA graph starts no work. Here that is call 1. Calls with a
+// number larger by kListed share its place in the table, but call kListed + 1 is not recorded.
 TEST_F(RecorderTest, ACallWithoutWorkIsWrittenWhenTheListIsFull) {
   ASSERT_TRUE(PrepareDeviceRecords());
   Launch(1, kThread);

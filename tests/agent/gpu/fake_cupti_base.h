@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of CUPTI's double: kinds and sizes of records, modes, truth, clocks. */
+ * Shared parts of CUPTI's double: kinds and sizes of records, the mode in FAKE_CUPTI, the file in
+ * FAKE_TRUTH that says what the double did, clocks. */
 #pragma once
 
 #include <stdio.h>
@@ -61,7 +62,7 @@ static uint64_t Read(clockid_t which) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The wall clock, an hour late, so that it cannot pass for another clock. */
+/* The wall clock minus an hour, so that no test can confuse it with another clock. */
 static uint64_t OwnClock(void) {
   return Read(CLOCK_REALTIME) - 3600000000000u;
 }
@@ -86,7 +87,8 @@ static void Both(uint64_t* monotonic, uint64_t* stamp) {
   }
 }
 
-/* The clock that CUPTI uses if it loses its client's clock. */
+/* Returns the wall clock's time for a stamp. CUPTI uses this clock if it loses its client's clock.
+ */
 static uint64_t ForeignClock(uint64_t stamp) {
   return stamp + (Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC));
 }

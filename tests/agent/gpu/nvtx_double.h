@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of NVTX that programs call, for a machine without NVTX's headers. Version 2 of NVTX
- * is a library, and nvtx_double.c is its double. Layouts are NVTX's. */
+ * Declares the functions of NVTX that programs call, for a machine without NVTX's headers. Structs
+ * have NVTX's layout. Version 2 of NVTX is a library; nvtx_double.c is its double. */
 #pragma once
 
 #include <stddef.h>

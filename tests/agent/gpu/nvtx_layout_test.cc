@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares our declarations of NVTX with its headers.
+// Compares our declarations of NVTX with NVTX's headers.
 
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
