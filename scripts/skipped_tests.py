@@ -33,7 +33,7 @@ REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our scripts
 
 
 def skipped(root, gpu_tests=frozenset()):
-    """Yields (test, reason, needed) for each skip. `needed` is "" or, for an accepted reason, "gpu", "newer" or "older"."""
+    """Yields (test, reason, needed) for each skip. `needed` is "gpu", "newer" or "older" if the reason is accepted."""
     for test in root.iter("testcase"):
         name = test.get("name")
         output = test.findtext("system-out") or ""

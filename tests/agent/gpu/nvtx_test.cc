@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program's NVTX ranges are in its trace. The program is built with NVTX's own headers, if there
-// are any, and with the double of version 2's library.
+// A program's NVTX ranges are in its trace. The program is built twice: with NVTX's own headers, if
+// they are installed, and with the double of NVTX 2's library.
 
 #include <gtest/gtest.h>
 

@@ -36,7 +36,7 @@ class GpuRun : public testing::Test {
 
   using Variables = std::map<std::string, std::string>;
 
-  // Returns the wait status. `words`: the program and its arguments.
+  // Runs a program and returns its wait status. `words`: the program and its arguments.
   int Run(const std::vector<std::string>& words, const Variables& variables = {},
           bool with_agent = true) {
     std::error_code ignored;
@@ -82,7 +82,7 @@ class GpuRun : public testing::Test {
     ThreadInfo thread;
     std::uint32_t pid = 0;
   };
-  // Spans of a stage, by thread and start.
+  // Returns the spans of a stage, sorted by thread and start.
   static std::vector<Found> SpansOf(const Trace& trace, StageId stage) {
     std::vector<Found> found;
     for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {

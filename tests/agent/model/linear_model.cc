@@ -33,8 +33,8 @@ void Linear::Step(int actor, Chooser& /*choose*/) {
   CheckEnd();
 }
 
-// IsDead(), ClaimerIsDead(): whether the chunk's owner, or the process that was claiming it, has
-// ended.
+// Stands for IsDead() and ClaimerIsDead(). Returns whether the owner of the chunk, or the process
+// that was claiming it, has ended.
 bool Linear::IsOfTheDead(const Chunk& chunk) const {
   if (chunk.state == kFree || chunk.state == kSweeping) return false;
   const int owner = chunk.pid != 0 ? chunk.pid - 1 : (chunk.state >> 2) - 1;
@@ -46,7 +46,7 @@ void Linear::WriteOut(Chunk& chunk) {
   file_[chunk.index] = chunk.records;
 }
 
-// RetireChunk(), FreeChunk().
+// Makes a process write out and free a chunk: RetireChunk(), FreeChunk(). `then`: its next step.
 void Linear::Give(Process& p, std::uint8_t chunk, At then) {
   p.other = chunk;
   p.then = then;
@@ -194,8 +194,8 @@ void Linear::StepOf(int me, Process& p) {
   }
 }
 
-// What a reader does when all have ended: it takes a chunk with records in place of the records
-// that the file holds at the chunk's index.
+// Does what a reader does when all processes have ended, and checks what it gets. If a chunk in
+// memory has records, they replace those at the chunk's place in the file.
 void Linear::CheckEnd() {
   for (int p = 0; p < options_.processes; ++p) {
     if (!Ended(p)) return;

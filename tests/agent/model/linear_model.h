@@ -2,11 +2,12 @@
 //
 // A model of recording without a collector. Processes fill chunks of a shared segment, write each
 // chunk to a place of its own in the file and go on in the same memory. A process that finds no
-// free chunk writes out those of dead processes. A reader joins file and segment. Even if processes
-// are killed at any store, the reader gets each record once. A process has one thread, a chunk one
-// record. Steps are stores in the order of the program.
+// free chunk sweeps: it writes out and frees the chunks of dead processes. A reader joins file and
+// segment. Even if processes are killed at any store, the reader gets each record once. In the
+// model a process has one thread, and a chunk has room for one record. Each step is a store; a
+// process makes its stores in the order of the code.
 //
-// The steps stand for this code, and change with it:
+// The steps stand for this code. Whoever changes the code changes them too.
 //   At::kTake .. kHead     TakeFreeChunk(), TakePlace(), ClaimChunk()  agent/core/chunk_writer.cc
 //   At::kWrite .. kIndex   RenewLinearChunk()                        agent/core/chunk_writer.cc
 //   At::kLook .. kGiveFree ReclaimDeadChunks(), RetireChunk(), WriteOutTo(), FreeChunk()
@@ -26,8 +27,8 @@ enum class LinearMutation : std::uint8_t {
   kIndexBeforeReset,  // the chunk names its new place while it still holds the old records
   kResetBeforeWrite,
   kFreeBeforeWrite,   // a chunk that is given back is free before it is written
-  kClaimWithoutName,  // the state does not tell one claim from another
-  kSweepWithoutSwap,  // two may sweep one chunk
+  kClaimWithoutName,  // the state of a chunk does not say who claimed it
+  kSweepWithoutSwap,  // two processes may sweep the same chunk
   kPlaceIsKept,       // the next use of a chunk goes to the same place
   kEmptyIsWritten,    // an empty chunk is written over its records in the file
   kCount,
@@ -86,7 +87,7 @@ class Linear {
     std::uint8_t pid = 0;
     std::uint8_t index = 0;
     bool drained = false;       // the records are in the file
-    std::uint32_t records = 0;  // committed since the last reset, as bits
+    std::uint32_t records = 0;  // one bit for each record that was committed since the last reset
   };
   struct Process {
     At at = At::kTake;
@@ -97,7 +98,7 @@ class Linear {
     std::uint8_t place = 0;
     std::uint8_t done = 0;
     bool dead = false;
-    bool looked = false;  // it found no free chunk and has looked for chunks of the dead
+    bool looked = false;  // it found no free chunk and has looked for chunks of dead processes
     std::uint8_t pad[7] = {};
   };
 

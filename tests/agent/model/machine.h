@@ -4,11 +4,12 @@
 // release/acquire semantics, actors that may be killed, and a search over all states.
 //
 // Memory is the operational model of C++'s atomics without load buffering (Kang et al., "A
-// Promising Semantics for Relaxed-Memory Concurrency", POPL 2017, without promises): a location is
-// a list of messages, an actor may read any that is not older than what it knows, and a release
-// passes on what its actor knows. Plain locations hold one value. An actor that reads or writes one
-// without knowing of the last write, or writes one without knowing of a read, has a data race. The
-// model is narrower than C++ in one point: a store always comes last in its location's order.
+// Promising Semantics for Relaxed-Memory Concurrency", POPL 2017, without promises). An atomic
+// location is a list of messages. An actor may read any message that is not older than the newest
+// one it knows. A release store passes on what its actor knows. A plain location holds one value.
+// It is a data race if an actor reads or writes it without knowing of the last write, or writes it
+// without knowing of each actor's last read. The model allows less than C++ in one point: a store
+// always comes last in the order of its location.
 #pragma once
 
 #include <array>
@@ -28,8 +29,8 @@ inline constexpr int kMaxMessages = 24;
 
 enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease };
 
-// Decides where more than one thing may happen. The search runs a step once for every sequence of
-// choices.
+// Makes the choices of a step in which more than one thing may happen. The search runs the step
+// once for every sequence of choices.
 class Chooser {
  public:
   // 0 <= result < options.
@@ -41,7 +42,7 @@ class Chooser {
     }
     return taken_[at_++];
   }
-  // Goes to the next sequence of choices. False: there is none.
+  // Goes to the next sequence of choices. Returns false if there is none.
   bool Next() {
     at_ = 0;
     while (!taken_.empty() && taken_.back() + 1 == options_.back()) {
@@ -80,8 +81,8 @@ class Hasher {
   std::uint64_t hash_ = 0x243f6a8885a308d3u;
 };
 
-// What an actor knows: the newest message of every atomic; for every plain location a bit for the
-// last write, and a bit for each actor's last read.
+// What an actor knows. `seen`: the newest message of every atomic. `plain`: for every plain
+// location a bit for the last write, and a bit for each actor's last read.
 struct View {
   std::array<std::uint8_t, kMaxAtomics> seen{};
   std::uint64_t plain = 0;
@@ -101,8 +102,8 @@ class Memory {
     for (Log& log : logs_) log.count = 1;
   }
 
-  // Sets the actors that read an atomic, as bits. A message that none of them can read any more is
-  // forgotten. An atomic that is read by compare-and-swap alone has no readers.
+  // Sets which actors read an atomic, as bits. Normalise() forgets messages that none of them can
+  // read any more. A compare-and-swap always reads the newest message, so it counts as no reader.
   void SetReaders(int atomic, unsigned actors) { logs_[At(atomic)].readers = Narrow(actors); }
   // The actor reads nothing any more.
   void Retire(int actor);
@@ -112,10 +113,10 @@ class Memory {
   // Stores `value` if the newest message is `expected`. Returns whether it did.
   bool CompareAndSwap(int actor, int atomic, std::uint8_t expected, std::uint8_t value,
                       Order order);
-  // False: a data race.
+  // Read() and Write() access a plain location. They return false if the access is a data race.
   bool Read(int actor, int plain, std::uint8_t* value);
   bool Write(int actor, int plain, std::uint8_t value);
-  // `actor` learns all that `other` knew: it has seen the end of `other`, or has asked the kernel.
+  // `actor` learns all that `other` knows. That happens when `actor` sees that `other` has ended.
   void Learn(int actor, int other) { views_[At(actor)].Join(views_[At(other)]); }
   // The newest message, for invariants.
   [[nodiscard]] std::uint8_t Newest(int atomic) const {
@@ -123,8 +124,8 @@ class Memory {
     return log.messages[log.count - 1u].value;
   }
 
-  // Makes equal memories equal bytes: forgets messages that nobody can read, and counts the rest
-  // from 0.
+  // Forgets messages that nobody can read, and numbers the rest from 0. After that, states that
+  // behave in the same way have the same bytes.
   void Normalise();
   void Hash(Hasher& hasher) const;
 
@@ -157,7 +158,7 @@ class Memory {
 // A set of hashes.
 class Visited {
  public:
-  // True: it is new.
+  // Returns true if the hash is new.
   bool Insert(std::uint64_t hash);
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -173,9 +174,10 @@ struct Outcome {
   bool complete = false;  // every state was seen
 };
 
-// Tries every order. `State`: a value with Actors(), Enabled(actor), Step(actor, chooser),
-// Killable() (bits: 1 << actor for each that can be killed now), Kill(actor), Violation() (nullptr:
-// none), Describe(actor) (its next step), Normalise(), Hash(hasher).
+// Tries every order of steps from `start`, up to `limit` states. A State has Actors(),
+// Enabled(actor), Step(actor, chooser), Kill(actor), Normalise(), Hash(hasher). Killable() has the
+// bit 1 << actor for each actor that can be killed now. Violation() is nullptr if nothing is wrong.
+// Describe(actor) names the actor's next step.
 template <class State>
 Outcome Explore(const State& start, std::size_t limit) {
   struct Node {

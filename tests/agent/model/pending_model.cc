@@ -26,7 +26,7 @@ void Pending::ThreadStep() {
       for (t.next = 0; t.next < kChunks && chunks_[t.next].state != State::kFree;) ++t.next;
       if (t.next == kChunks) {
         t.room = false;
-        // Without any chunk nothing can be pending: the read is lost (AddLost).
+        // A thread without a chunk cannot keep a read pending, so the read is lost (AddLost()).
         if (chunk == nullptr) {
           lost_ = static_cast<std::uint8_t>(lost_ | ReadBit(t.done));
           returned_ = static_cast<std::uint8_t>(returned_ | ReadBit(t.done));
@@ -112,7 +112,7 @@ void Pending::ThreadStep() {
       chunk->committed = ++t.used;
       t.at = Is(PendingMutation::kClearedBeforeRecord) ? Does::kClosed : Does::kClear;
       return;
-    case Does::kLose:  // MoveToLost(): adds to the lost bytes before it takes them off the counted
+    case Does::kLose:  // MoveToLost(): adds to the lost bytes, then subtracts from the counted ones
       lost_ = static_cast<std::uint8_t>(lost_ | chunk->pending);
       t.at = Does::kUncount;
       return;
@@ -218,8 +218,8 @@ void Pending::Release() {
   }
 }
 
-// Every byte that the calls returned is in a span or counted as lost, once, unless the reader knows
-// that the byte is in doubt.
+// Checks that every byte that a call returned is either in a span or counted as lost. Bytes that
+// the reader knows to be in doubt may be both.
 void Pending::Check() {
   const int in_doubt = doubt_;
   const int sure = 0xff & ~in_doubt;

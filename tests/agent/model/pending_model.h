@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model of reads that are pending in the header of a thread's chunk. Even if the thread is killed
-// at any store, every byte that a call returned is in one span or is counted as lost, once. There
-// are one thread with one place for a pending read, two chunks with room for one record each, and a
-// collector.
+// A model of pending reads: a thread sums reads of a descriptor in the header of its chunk, and
+// writes them as one span later. Even if the thread is killed at any store, every byte that a call
+// returned is either in one span or counted as lost. The model has one thread with one place for a
+// pending read, two chunks with room for one record each, and a collector.
 //
-// Steps are stores in the order of the program: a reader that looks after the thread's death sees
-// them in this order. ring_model.h is about readers that look earlier. The steps stand for this
-// code, and change with it:
+// Each step is a store, in the order of the code. A collector that looks after the thread's death
+// sees the stores in this order; ring_model.h is about one that looks earlier. The steps stand for
+// this code. Whoever changes the code changes them too.
 //   Does::kCount .. kCounted     CountRead()                     agent/core/pending_reads.cc
 //   Does::kClose .. kClosed      WriteOut()                      agent/core/pending_reads.cc
 //   Does::kClaim, kOldFull       ClaimChunk(), NextChunk()       agent/core/chunk_writer.cc
@@ -26,10 +26,10 @@ namespace penstock::model {
 enum class PendingMutation : std::uint8_t {
   kNone,
   kWithoutClosing,        // nothing says which record a pending read becomes
-  kClosedBeforeCleared,   // `closing` is cleared before the pending read is
+  kClosedBeforeCleared,   // `closing` is cleared before the pending read is cleared
   kClearedBeforeRecord,   // the pending read is cleared before its record is written
-  kCopyAfterPid,          // a new chunk is the thread's before it has the pending read
-  kWithoutPrevious,       // nothing says which chunk a chunk takes over from
+  kCopyAfterPid,          // a new chunk gets the thread's pid before it gets the pending read
+  kWithoutPrevious,       // a new chunk does not name the chunk that it replaces
   kDeathIsAskedPerChunk,  // a thread may die between two chunks of one round
   kLostIsNotMarked,       // bytes without room count as lost, but `closing` does not say so
   kWithoutCounting,       // nothing says that a read is just being counted
@@ -39,7 +39,8 @@ enum class PendingMutation : std::uint8_t {
 struct PendingOptions {
   int reads = 4;
   bool kill = true;
-  // Each read is of another descriptor than the read before, which is therefore written out.
+  // Each read is of another descriptor than the read before, so the thread writes out the earlier
+  // one.
   bool alternate = true;
   PendingMutation mutation = PendingMutation::kNone;
 };
@@ -92,7 +93,7 @@ class Pending {
   struct Chunk {
     State state = State::kFree;
     bool pid = false;
-    std::uint8_t anchor = 0;  // of this claim
+    std::uint8_t anchor = 0;  // the number of the claim
     std::uint8_t previous = 0;
     std::uint8_t committed = 0;
     std::uint8_t record = 0;
@@ -138,12 +139,13 @@ class Pending {
   std::uint8_t round_at_ = 0;
   bool round_dead_ = false;
   std::uint8_t quiet_ = 0;
-  // Reads that the process has counted, and reads that were moved to its lost ones.
+  // Sets of reads: those that the process has counted, those that it counts as lost, and one that a
+  // wrong order of steps keeps only in a register.
   std::uint8_t counted_ = 0;
   std::uint8_t lost_ = 0;
   std::uint8_t uncounted_ = 0;
-  // For the check alone, as sets of reads: returned by the program's calls; in spans; known to a
-  // reader as doubtful.
+  // Sets of reads that only the check needs: returned by the program's calls, in spans, and in
+  // doubt for the reader.
   std::uint8_t returned_ = 0;
   std::uint8_t spans_ = 0;
   std::uint8_t doubt_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread leaves each byte of its reads once, even if it is killed at any store.
+// Even if a thread is killed at any store, each byte of its reads is in one span or counted as
+// lost.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -25,7 +25,7 @@ bool Ring::AllEnded() const {
 
 bool Ring::Enabled(int actor) const {
   if (actor != TakerActor()) return !Ended(writers_[static_cast<std::size_t>(actor)]);
-  // A recovery begins when everybody has ended.
+  // A recovery begins when all writers have ended.
   return taker_.at != Takes::kEnd && (!taker_.recovers || AllEnded());
 }
 
@@ -47,7 +47,8 @@ void Ring::Kill(int actor) {
     ++kills_;
     return;
   }
-  // All that it held in memory is gone; `penstock recover` begins with what is on disk.
+  // The collector is killed and loses what it had in memory. `penstock recover` begins with what is
+  // on disk.
   taker_ = Taker{};
   taker_.deaths = 1;
   taker_.recovers = true;
@@ -66,7 +67,8 @@ void Ring::Step(int actor, Chooser& choose) {
   }
 }
 
-// Every writer has ended: each finished record is on disk or counted as dropped.
+// Checks that each finished record is on disk or counted as dropped. Requires: all writers have
+// ended.
 void Ring::CheckAll() {
   if ((finished_ & ~(on_disk_ | dropped_)) != 0) Fail("a record is lost and not counted");
 }

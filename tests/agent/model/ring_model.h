@@ -2,10 +2,10 @@
 //
 // A model of the ring's protocol (traces/wire.h, ChunkHeader) for the search of machine.h. Writers
 // claim and fill chunks, and may be killed. A collector takes records, writes them to disk and
-// gives chunks back, and may be killed too. `penstock recover` then takes the rest. Chunks hold two
-// records here.
+// frees chunks, and may be killed too. `penstock recover` then takes the rest. In the model a chunk
+// holds two records.
 //
-// The steps stand for this code, and change with it:
+// The steps stand for this code. Whoever changes the code changes them too.
 //   Writes::kScan .. kOldFull   ClaimChunk(), NextChunk()   agent/core/chunk_writer.cc
 //   Writes::kPut                Put()                       agent/core/chunk_writer.h
 //   Writes::kPublish            PublishChunk()              agent/core/chunk_writer.cc
@@ -26,7 +26,7 @@
 
 namespace penstock::model {
 
-// Protocols that are wrong in one place. The search must find the violation of each.
+// Each mutation makes the protocol wrong in one place. The search must find a violation for each.
 enum class Mutation : std::uint8_t {
   kNone,
   // the writer
@@ -60,9 +60,9 @@ enum class Mutation : std::uint8_t {
 struct RingOptions {
   int writers = 2;
   int chunks = 2;
-  int records = 3;          // each writer's
+  int records = 3;          // of each writer
   int kills = 0;            // of writers
-  bool taker_dies = false;  // once; a recovery follows when all writers have ended
+  bool taker_dies = false;  // the collector may be killed once; a recovery follows
   Mutation mutation = Mutation::kNone;
 };
 
@@ -119,7 +119,7 @@ class Ring {
     std::uint8_t chunk = kNobody;  // the chunk that it fills
     std::uint8_t next = 0;         // the chunk that it looks at or is claiming
     std::uint8_t used = 0;
-    std::uint8_t written = 0;  // records, with those that found no chunk
+    std::uint8_t written = 0;  // records, also those that were dropped
     bool dead = false;
     std::uint8_t pad[2] = {};
   };
@@ -133,22 +133,22 @@ class Ring {
   struct Taker {
     Takes at = Takes::kBegin;
     std::uint8_t chunk = 0;
-    bool second = false;     // in the second walk over the chunks, for EndOfLife()
-    bool last = false;       // the last look at a chunk, whose thread is dead
+    bool second = false;     // in the second pass over the chunks, for EndOfLife()
+    bool last = false;       // this is the last look at a chunk whose thread is dead
     bool all_ended = false;  // every writer had ended when this round began
     bool recovers = false;
     std::uint8_t state = 0;
     std::uint8_t committed = 0;
     std::uint8_t quiet = 0;  // rounds since every writer ended
     std::uint8_t deaths = 0;
-    std::uint8_t half = 0;   // which half of `drained` counts
-    bool abandoned = false;  // the chunk's claimer is dead: it is freed at once
+    std::uint8_t half = 0;   // which half of `drained` is valid
+    bool abandoned = false;  // the chunk's claimer is dead, so the chunk is freed at once
     std::uint8_t pad[4] = {};
     std::array<Seen, kMaxChunks> seen{};
     std::uint8_t pad2[4] = {};
   };
 
-  // Locations.
+  // Numbers of locations in Memory, first of the atomics, then of the plain ones.
   [[nodiscard]] static int State(int chunk) { return chunk * 4; }
   [[nodiscard]] static int Committed(int chunk) { return chunk * 4 + 1; }
   [[nodiscard]] static int Pid(int chunk) { return chunk * 4 + 2; }
@@ -180,8 +180,8 @@ class Ring {
   Memory memory_;
   std::array<Writer, kMaxActors> writers_{};
   Taker taker_;
-  // For the checks alone: which records are finished, dropped, taken and on disk, and which writer
-  // has which chunk.
+  // Only the checks need these: which records are finished, dropped, taken and on disk, and which
+  // writer has which chunk.
   std::uint64_t finished_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t taken_ = 0;

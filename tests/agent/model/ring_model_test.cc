@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small cases of the ring's protocol in every order of steps. The search must also find what goes
-// wrong if the protocol lacks one of its orderings.
+// Tries small cases of the ring's protocol in every order of steps. If the protocol is wrong in one
+// place (Mutation), the search must find what goes wrong.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 namespace penstock::model {
 namespace {
 
-// `drained` has two halves; the last mark in the collector's file says which counts.
+// `drained` has two halves. The last mark in the collector's file says which half is valid.
 std::uint8_t Half(std::uint8_t drained, int half) {
   return half == 0 ? drained & 15 : drained >> 4;
 }
@@ -18,7 +18,8 @@ std::uint8_t WithHalf(std::uint8_t drained, int half, std::uint8_t value) {
 
 }  // namespace
 
-// Whether the other actors cannot tell if this step is done together with the step before it.
+// Returns whether a step may be done together with the step before it, since other actors cannot
+// see a difference.
 bool Ring::IsLocal(Takes at) const {
   const bool ordered =
       options_.taker_dies || Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid);
@@ -40,7 +41,8 @@ bool Ring::IsLocal(Takes at) const {
   }
 }
 
-// RecordingDrain::Drain(), then the collector's Flush(), then RecordingDrain::Release(), forever.
+// The collector repeats RecordingDrain::Drain(), its own Flush() and RecordingDrain::Release().
+// This does the next step of that.
 void Ring::TakerStep(Chooser& choose) {
   const int me = TakerActor();
   Taker& t = taker_;
@@ -52,7 +54,7 @@ void Ring::TakerStep(Chooser& choose) {
   switch (t.at) {
     case Takes::kBegin:
       t.all_ended = AllEnded();
-      if (t.all_ended) {  // their ends were seen, by waiting for them or in /proc
+      if (t.all_ended) {  // the collector has seen the end of each writer
         for (int w = 0; w < options_.writers; ++w) memory_.Learn(me, w);
       }
       t.chunk = 0;
@@ -89,7 +91,7 @@ void Ring::TakerStep(Chooser& choose) {
       EndOfLife(choose);
       return;
     case Takes::kClaimer:
-      // FreeClaim(): the claimer is dead, and what it did last is known.
+      // FreeClaim(). The claimer is dead, so all its stores are visible now.
       if (memory_.Load(me, Pid(t.chunk), Order::kAcquire, choose) != 0 &&
           !Is(Mutation::kClaimerWithoutLastLook)) {
         AfterChunk();
@@ -203,7 +205,7 @@ void Ring::TakerStep(Chooser& choose) {
   }
 }
 
-// OpenChunk().
+// Stands for OpenChunk().
 void Ring::Open(Chooser& choose) {
   const int me = TakerActor();
   Taker& t = taker_;
@@ -252,7 +254,7 @@ void Ring::AfterChunk() {
   }
 }
 
-// EndOfLife() of one chunk.
+// Stands for EndOfLife(), for one chunk.
 void Ring::EndOfLife(Chooser& choose) {
   const int me = TakerActor();
   Taker& t = taker_;
@@ -273,7 +275,7 @@ void Ring::EndOfLife(Chooser& choose) {
     return;
   }
   if (StateIn(word) == kFull) {
-    t.at = Takes::kOpen;  // the thread has filled it since the first walk
+    t.at = Takes::kOpen;  // the thread has filled it since the first pass
     return;
   }
   const bool dead = Ended(writers_[seen.thread]) || Is(Mutation::kDeadIsTakenForGranted);
@@ -311,7 +313,7 @@ void Ring::EndOfRound() {
   Taker& t = taker_;
   t.chunk = 0;
   t.at = Takes::kBegin;
-  // A chunk that was filled during a round is given back by the next round.
+  // Only the next round frees a chunk that was filled during this round.
   t.quiet = static_cast<std::uint8_t>(t.all_ended ? t.quiet + 1 : 0);
   if (t.quiet == 2) {
     CheckAll();

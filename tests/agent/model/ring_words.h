@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the words of the ring in ring_model.h hold: the state of a chunk and the ids of records.
+// The values of two kinds of words in the model of the ring: the state of a chunk, and ids of
+// records.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ inline std::uint64_t BitOf(std::uint8_t id) {
   return std::uint64_t{1} << id;
 }
 
-// The state of a chunk that is owned names its claimer.
+// Returns the state of a chunk that `writer` has claimed. It names the writer.
 inline std::uint8_t OwnedBy(int writer) {
   return static_cast<std::uint8_t>(kOwned | (writer + 1) << 2);
 }

@@ -6,7 +6,7 @@
 
 namespace penstock::model {
 
-// Room(), chunk_writer.h.
+// Stands for Room() in agent/core/chunk_writer.h.
 void Ring::WantRoom(Writer& w) {
   if (w.written == options_.records) {
     w.at = w.chunk != kNobody ? Writes::kPublish : Writes::kEnd;

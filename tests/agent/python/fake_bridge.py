@@ -2,8 +2,9 @@
 """Stands in for penstock_hooks/bridge.py: writes each record as one line to $PENSTOCK_LOG.<pid>.
 
 A test runs Python with a copy of agent/python in which this file is bridge.py (see harness.py).
-It follows the contract of the C side. Each span has a token. Each thread has a context, which begin()
-with five arguments replaces and end() restores. end() of an outer span closes the inner ones.
+It behaves as the agent's C functions do. begin() returns a token for each span. Each thread has a context:
+begin() with five arguments sets a new one, and end() restores the old one. end() of an outer span also ends
+the inner ones.
 """
 import json
 import os
@@ -147,5 +148,5 @@ def delivered(batch, generation):
 def open_spans(stage):
     return sum(span[1] == stage for span in _here().open)
 
-follow = None  # only the agent can follow calls
-probing = None  # only the agent can do experiments
+follow = None  # this bridge cannot follow calls
+probing = None  # this bridge cannot do experiments

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with packages of our own under the real names, and the spans that the hooks make of their calls."""
+"""Runs programs with packages of our own that have the names of real ones, and counts the spans of their calls."""
 import collections
 import os
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a Python program under a copy of agent/python whose bridge writes to files."""
+"""Runs a Python program with a copy of the hooks in agent/python, whose bridge writes to files."""
 import glob
 import json
 import os
@@ -41,7 +41,7 @@ class Run:
 
 
 def install(directory):
-    """Copies the hooks to directory/hooks with the fake bridge; returns the copy."""
+    """Copies the hooks to directory/hooks with the fake bridge, and returns this folder."""
     target = os.path.join(directory, "hooks")
     shutil.copytree(AGENT, target, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(os.path.join(HERE, "fake_bridge.py"), os.path.join(target, "penstock_hooks", "bridge.py"))
@@ -49,7 +49,7 @@ def install(directory):
 
 
 def run(code, env=None, python=None, hooks=True, path=(), args=(), flags=()):
-    """Runs `code` as a script; `path` goes after our directory on PYTHONPATH."""
+    """Runs `code` as a script. PYTHONPATH has the folder of the hooks, then those in `path`."""
     with tempfile.TemporaryDirectory(prefix="penstock-") as directory:
         script = os.path.join(directory, "program.py")
         with open(script, "w") as file:

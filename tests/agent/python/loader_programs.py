@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that load data with torch's DataLoader, and the checks that every recording of one must pass."""
+"""Runs programs that load data with torch's DataLoader, and checks what every recording of them must have."""
 import collections
 import json
 import unittest
@@ -50,7 +50,8 @@ class LoaderCase(unittest.TestCase):
         self.assertEqual(result.err, "")
 
     def check_keys(self, result, with_samples=True):
-        """Every printed batch [label, indices] has its sample spans under the key with which it was delivered."""
+        """Checks each batch that the program printed as [label, indices]. Its samples must have spans with the
+        generation and the number with which the batch was delivered."""
         printed = [json.loads(line) for line in result.out.splitlines()]
         delivered = result.events("delivered")
         self.assertEqual(len(delivered), len(printed))
@@ -69,7 +70,8 @@ class LoaderCase(unittest.TestCase):
         return delivered
 
     def check_transport(self, result, workers):
-        """Each batch is sent, received, put and got once, in this order, by the same worker."""
+        """Checks that each batch has these events once and in this order: indices sent, indices received, batch put,
+        batch got. All of them must name the same worker."""
         for event in result.events("delivered"):
             key = {"generation": event["generation"], "batch": event["batch"]}
             names = ("index_sent", "index_received", "batch_put", "batch_got")

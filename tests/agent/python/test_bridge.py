@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real bridge.py with a library that is missing or lacks a function; and wire.py."""
+"""Tests the real bridge.py without the agent's library and with one that lacks a function. Tests wire.py's numbers."""
 import glob
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests of samples, and whether iterable datasets ask for their shard."""
+"""Tests the digests of samples, and the fact that says whether an iterable dataset asks for its shard."""
 import unittest
 
 import harness
@@ -47,7 +47,8 @@ class DigestTest(unittest.TestCase):
         return result
 
     def chains(self, result, names=()):
-        """[(epoch, index, [(name, digest), ..., ("", digest)]), ...]"""
+        """Returns [(epoch, index, [(name, digest), ..., ("", digest)]), ...]: for each sample the digest after each
+        transform, and at the end that of the sample itself."""
         known = {hash_of(name): name for name in names}
         known[0] = ""
         open_chains, found = {}, []
@@ -62,7 +63,7 @@ class DigestTest(unittest.TestCase):
         return found
 
     def outcomes(self, chains):
-        """For each place in the chain: (name, whether each sample was the same in all epochs)."""
+        """Returns for each place in the chain (name, whether the digest of each sample was the same in all epochs)."""
         first, same = {}, {}
         for _, index, chain in chains:
             for place, (name, digest) in enumerate(chain):
@@ -87,7 +88,8 @@ class DigestTest(unittest.TestCase):
             )
             self.assertEqual({epoch for epoch, _, _ in chains}, {1, 2})
             chosen = [{index for epoch, index, _ in chains if epoch == wanted} for wanted in (1, 2)]
-            if "workers" not in options:  # later epochs choose fewer if writing to files took long
+            # With workers the second epoch may choose other samples: it chooses fewer if writing to files took long.
+            if "workers" not in options:
                 self.assertGreaterEqual(chosen[0], chosen[1])
             self.assertGreaterEqual(len(chosen[0] & chosen[1]), 3)
 
@@ -167,7 +169,7 @@ epochs(Freed(), collate_fn=len)
         self.assertEqual({chain[-1][1] for _, _, chain in self.chains(result)}, {0})
 
     def test_a_quantized_tensor_has_no_digest(self):
-        """The memory of some types is smaller than their elements say."""
+        """The memory of a quantized tensor is smaller than the number and size of its elements say."""
         result = run(
             """
 import warnings

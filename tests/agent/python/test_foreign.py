@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over other libraries' iterators, loops that ask one batch ahead, and stages of a pipeline, with small doubles
-of the libraries.
+"""Tests loops over other libraries' iterators, loops that ask for one batch ahead, and stages of a pipeline.
 
-scripts/test_loaders.sh runs the real packages. These tests need none of them.
+These tests use small doubles of the libraries. scripts/test_loaders.sh runs the real packages.
 """
 import os
 import tempfile
@@ -10,7 +9,7 @@ import unittest
 
 import harness
 
-# The modules have the names that they have in torchdata.nodes, accelerate, fastai and webdataset: hooks go by these.
+# The doubles. Each module has the same name as in the real library, since the hooks find modules by name.
 DOUBLES = {
     "torchdata/__init__.py": "",
     "torchdata/nodes/__init__.py": "",

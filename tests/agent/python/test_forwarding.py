@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrappers made by penstock_hooks.forwarding behave like the functions that they wrap."""
+"""Tests that the wrappers of penstock_hooks.forwarding behave like the functions that they wrap."""
 import unittest
 
 import harness

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When calls are followed: the budget, and which kind of unit goes first. Agent and clock are fake."""
+"""Tests when functions.py follows calls: how much time it may take, and which units of work (samples, batches, steps)
+it follows first. Agent and clock are fake."""
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ sys.path.insert(0, harness.AGENT)
 
 
 class FakeAgent:
-    """An agent whose clock the test sets, and whose units cost as much as the test says."""
+    """A fake agent. The test sets its clock, and what following a unit costs."""
 
     def __init__(self):
         self.time = 10**9
@@ -56,7 +57,7 @@ def load(agent):
     from penstock_hooks import functions
 
     functions.perf_counter_ns = lambda: agent.time
-    functions.Monitor = lambda: None  # as before 3.12
+    functions.Monitor = lambda: None  # as on Python before 3.12, which has no sys.monitoring
 
     class Costs:
         function = builtin = line = 20 * 256
@@ -219,23 +220,24 @@ class FunctionsTest(unittest.TestCase):
     def test_samples_that_were_slow_before_are_chosen_within_half_of_the_budget(self):
         self.run_fetches(1000, {5, 105})
         self.assertEqual([], self.chosen())
-        self.assertEqual(6000000, self.agent.above[-1])  # three times the median
+        self.assertEqual(6000000, self.agent.above[-1])  # ns; a sample is slow above three times the median
         self.agent.slow = [5, 105]
         drawn = len(self.agent.begun)
         self.run_fetches(20000, {5, 105})
         self.assertEqual({5, 105}, set(self.chosen()))
         self.assertGreater(len(self.chosen()), 20)
-        self.assertGreater(len(self.agent.begun) - drawn - len(self.chosen()), 20)  # others are still drawn
+        # Samples are also still drawn at random.
+        self.assertGreater(len(self.agent.begun) - drawn - len(self.chosen()), 20)
         here = self.functions._current
         age = self.agent.time - here.began
         self.assertLess(here.spent, age / 500 + 2 * self.agent.cost)
         self.assertLess(here.chosen.spent, age / 1000 + 2 * self.agent.cost)
         for arguments in self.agent.begun:
             if arguments[9] & 2:
-                self.assertEqual((0, 0), arguments[5:7])  # what is usual for others is not usual for it
+                self.assertEqual((0, 0), arguments[5:7])  # a slow sample is not compared with usual ones
 
     def test_samples_are_drawn_and_chosen_from_the_same_fetch(self):
-        """A worker's first minute has fewer fetches than samples that are due."""
+        """In its first minute a worker has fewer fetches than samples to follow, so one fetch must give both kinds."""
         self.run_fetches(1000, {5, 105})
         self.agent.slow = [5, 105]
         drawn = len(self.agent.begun)
@@ -291,7 +293,7 @@ class FunctionsTest(unittest.TestCase):
         while type(entered).__name__ != "_Followed":
             entered = functions.enter(functions._STEP, 1, -1, 0, 1)
             self.agent.time += 2000000
-        functions.leave = functions.follow = None  # as the interpreter leaves them
+        functions.leave = functions.follow = None  # the interpreter clears a module's names like this when it ends
         before, sys.unraisablehook = sys.unraisablehook, printed.append
         try:
             del entered

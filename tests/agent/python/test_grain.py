@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grain, by a small double with the names of its modules and classes. scripts/test_loaders.sh runs the real one."""
+"""Tests the hooks of Grain with a small double that has the names of Grain's modules and classes.
+
+scripts/test_loaders.sh runs the real package.
+"""
 import collections
 import os
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP with a server of our own on 127.0.0.1: each connection and each answer is recorded."""
+"""Tests the hooks of HTTP with a server of our own on 127.0.0.1: each connection and each answer is recorded."""
 import importlib.util
 import os
 import subprocess
@@ -30,7 +30,7 @@ server.serve_forever()
 
 
 def has(name):
-    """Whether the interpreter of the tested programs has a package."""
+    """Returns whether the interpreter of the tested programs has a package."""
     if harness.PYTHON == sys.executable:
         return importlib.util.find_spec(name) is not None
     return subprocess.run([harness.PYTHON, "-c", "import " + name], stderr=subprocess.DEVNULL).returncode == 0
@@ -49,14 +49,14 @@ class HttpTest(unittest.TestCase):
         cls.server.stdout.close()
 
     def counted(self, code):
-        """(connections, answers) of a program that gets nine objects and prints each."""
+        """Runs a program that gets nine objects and prints each. Returns the recorded (connections, answers)."""
         result = harness.run("URL = %r\n" % self.url + code, env={"no_proxy": "*"})
         self.assertEqual((result.status, result.err), (0, ""))
         self.assertEqual(result.out, "".join("/%d\n" % i for i in range(9)))
         host = "@" + self.url[7:]
         times = {name: [r["value"] for r in result.of("counter", name=name + host)]
                  for name in ("http.connect_ns", "http.first_byte_ns")}  # fmt: skip
-        # The server takes 20 ms. On a busy machine the program begins to wait later, so it waits for less time.
+        # The server answers after 20 ms. On a busy machine the program may begin to wait late, and so wait for less.
         self.assertGreater(max(times["http.first_byte_ns"]), 10e6)
         self.assertGreater(min(times["http.first_byte_ns"]), 0)
         self.assertLess(max(times["http.first_byte_ns"]), 60e9)

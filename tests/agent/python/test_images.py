@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pillow, OpenCV, NumPy, torchvision, albumentations and Tensor hooks."""
+"""Tests the hooks of Pillow, OpenCV, NumPy, torchvision, albumentations and torch.Tensor."""
 import unittest
 
 import harness
@@ -22,7 +22,7 @@ def run(code, **options):
 
 
 def tree(result):
-    """(depth, stage, name, bytes) in the order of start."""
+    """Returns (depth, stage, name, bytes) of each span, in the order in which they start."""
     return [(s["depth"], s["stage"], s["name"], s["bytes"]) for s in result.of("span")]
 
 
@@ -316,7 +316,7 @@ except RuntimeError as error:
         self.assertEqual(result.spans("h2d"), [])
 
     def test_a_copy_to_a_device_is_a_span(self):
-        # There is no device here: the hook wraps a copy on the host.
+        # These machines have no GPU, so the test wraps a method that copies on the host.
         result = run(
             """
 import torch
@@ -334,7 +334,7 @@ to(x.as_subclass(type("Sub", (torch.Tensor,), {})), "cuda")
         self.assertEqual(spans, [("to:" + name, 32) for name in ("cuda", "xpu", "cuda", "cuda", "cuda")])
 
     def test_a_torch_function_mode_sees_the_programs_call_alone_and_the_copy_is_one_span(self):
-        # As above. Like PyTorch's own methods, the copy goes to the mode first.
+        # The test wraps a method that copies on the host. Like PyTorch's own methods, it calls the mode first.
         result = run(
             """
 import torch

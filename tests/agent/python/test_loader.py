@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch DataLoader hooks: keys agree between worker and training process."""
+"""Tests the hooks of torch's DataLoader: worker and training process give a batch the same number and epoch."""
 import collections
 import json
 import unittest
@@ -12,7 +12,7 @@ class LoaderTest(LoaderCase):
         for method in ("fork", "spawn", "forkserver"):
             for persistent in (False, True):
                 if method != "fork" and not persistent:
-                    continue  # nothing new, and slow
+                    continue  # slow, and covered by the other combinations
                 with self.subTest(method=method, persistent=persistent):
                     result = run(
                         """
@@ -85,7 +85,8 @@ if __name__ == "__main__":
         self.assertEqual(kept, sorted(line[1] for line in printed))
         facts = result.facts()
         masks = {r["pid"] for r in result.of("fact", key="process.affinity")}
-        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)  # each that fetches tells its affinity
+        # Each process that fetches records its affinity.
+        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)
         self.assertEqual([facts["loader.%d.num_workers" % k] for k in range(3)], ["2", "1", "0"])
         self.assertEqual([facts["loader.%d.batch_size" % k] for k in range(3)], ["3", "4", "2"])
         self.assertEqual([facts["epoch.%d" % g] for g in range(1, 10)], list("012121212"))
@@ -145,7 +146,7 @@ if __name__ == "__main__":
             found = sorted(span["sample"] for span in spans)
             wanted = [0, 1, 2] if label == "subset" else sorted(indices)
             self.assertEqual(found, wanted, (label, event))
-            numbered = int("stream" in label)  # such a sample has a number, but no index that comes again
+            numbered = int("stream" in label)  # samples of a stream are numbered, since they have no index
             self.assertEqual({span["numbered"] for span in spans}, {numbered}, (label, event))
         kinds = {value for key, value in result.facts().items() if key.endswith("dataset_kind")}
         self.assertEqual(kinds, {"map", "iterable"})
@@ -209,7 +210,8 @@ if __name__ == "__main__":
         self.assertEqual(result.facts()["loader.0.in_order"], "false")
 
     def test_pin_memory_thread(self):
-        # There is no accelerator here: the program makes torch believe in one, and pin_memory() returns its tensor.
+        # This machine has no accelerator. The program patches torch so that it sees one and that pin_memory() returns
+        # its own tensor.
         result = run(
             """
 from torch.utils.data import _utils, dataloader

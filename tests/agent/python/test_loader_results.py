@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch DataLoader hooks: a program gets, sees and raises what it would without them."""
+"""Tests that with the hooks of torch's DataLoader a program gets the same batches and exceptions as without them."""
 import json
 import unittest
 
@@ -99,7 +99,7 @@ if __name__ == "__main__":
         self.assertEqual(own + other, 32 * (32 + 64 + 64))
         if json.loads(result.out) == [True]:
             self.assertEqual(own, 32 * 32)
-        else:  # an old PyTorch does not tell: some of NumPy's memory has the alignment of PyTorch's
+        else:  # an old PyTorch does not say who owns memory; some of NumPy's memory is aligned like PyTorch's
             self.assertGreaterEqual(own, 32 * 32)
             self.assertLess(own, 32 * (32 + 64))
 
@@ -173,8 +173,8 @@ if __name__ == "__main__":
         self.assertIn("sample 3 is broken", ours.out)
 
     def test_a_killed_worker_is_reported_as_before(self):
-        # Lists and a worker that dies late: the main process asks the worker for the file descriptor of a tensor,
-        # which fails with another error if the worker is gone by then.
+        # Batches are lists, not tensors, and the worker dies late. To receive a tensor, the main process asks the
+        # worker for a file descriptor. If the worker is gone by then, that fails with another error.
         code = """
 import os, signal, time
 class Killer(Map):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoders of pictures, sound and arrays, by packages of our own under the real names."""
+"""Tests the hooks of decoders of pictures, sound and arrays, with packages of our own that have the real names."""
 import unittest
 
 import harness
@@ -159,7 +159,7 @@ def read_table(path):
             print(read_table("x").nbytes)
             """,
         )
-        # Five steps: three batches and their end, then one batch of an iterator that is closed.
+        # Each next() is a span. The first iterator gives three batches and its end, the second one batch.
         self.assertEqual(
             self.check(result), {("decode", "parquet.iter_batches"): 5, ("decode", "parquet.read_table"): 1}
         )

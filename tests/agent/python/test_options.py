@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PENSTOCK_OVERRIDE and PENSTOCK_FIXED_BATCH."""
+"""Tests PENSTOCK_OVERRIDE and PENSTOCK_FIXED_BATCH with torch's DataLoader."""
 import json
 import unittest
 
@@ -103,7 +103,7 @@ attributes(second())
             self.assertEqual([line[2] for line in lines], sizes, at)
 
     def test_a_class_of_the_program_is_passed_over_and_keeps_its_variables(self):
-        """Up to Python 3.12 a look at a frame's f_locals would change what locals() has returned."""
+        """Up to Python 3.12, reading a frame's f_locals would change the dictionary that locals() has returned."""
         program = """
 class Derived(DataLoader):
     def __init__(self, data, twin=False):

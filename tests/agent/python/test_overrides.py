@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PENSTOCK_OVERRIDE sets for workers, loaders and threads, and the facts that tell if a value was lost."""
+"""Tests what PENSTOCK_OVERRIDE sets for workers, loaders and threads. If the program replaces a value, facts say so."""
 import importlib.util
 import json
 import os

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Data and FFCV, by small doubles with the names of their modules. scripts/test_loaders.sh runs the real ones."""
+"""Tests the hooks of Ray Data and FFCV with small doubles that have the names of their modules.
+
+scripts/test_loaders.sh runs the real packages.
+"""
 import collections
 import os
 import tempfile
@@ -163,7 +166,7 @@ print(list(of_rows(Cropped())._apply_transform(None, rows)))
         found = self.check(result, "[11, 21, 31]\n")
         self.assertEqual(found, {("sample", "load"): 3, ("augment", "Cropped"): 3})
         loads = [(span["start"], span["start"] + span["duration"]) for span in result.spans("sample")]
-        for span in result.spans("augment"):  # what `load` does while an item is asked for is not in it
+        for span in result.spans("augment"):  # it asks `load` for an item; the time of `load` is not in its span
             for begin, end in loads:
                 self.assertTrue(span["start"] >= end or span["start"] + span["duration"] <= begin)
         self.assertEqual({span["depth"] for span in result.of("span")}, {0})

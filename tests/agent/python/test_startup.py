@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sitecustomize.py, bridge.py and the import hook."""
+"""Tests how the hooks start in a Python program: sitecustomize.py, bridge.py and the import hook."""
 import os
 import subprocess
 import sys
@@ -75,7 +75,8 @@ class ChainTest(unittest.TestCase):
         self.assertEqual(result.out, "user\ntool\nprogram\n", result.err)
 
     def run_with_and_without_us(self, tool, code):
-        """What a program prints with a tool that has put its folder before ours, and with the tool alone."""
+        """Runs a program with a tool whose folder comes before ours on PYTHONPATH, and with the tool alone. Returns
+        what the program prints each time."""
         with tempfile.TemporaryDirectory(prefix="penstock-") as directory, Directory(sitecustomize=tool) as place:
             hooks = harness.install(directory)
             ours = harness.run(code, env={"PYTHONPATH": os.pathsep.join((place, hooks))})
@@ -137,7 +138,7 @@ class ChainTest(unittest.TestCase):
             environment = dict(os.environ, PENSTOCK_AGENT="/none", PYTHONPATH="")
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
             ratios = []
-            for _ in range(6):  # the first writes the byte code
+            for _ in range(6):  # the first run also writes the byte code
                 result = subprocess.run(
                     [harness.PYTHON, "-c", program], env=environment, capture_output=True, text=True
                 )
@@ -183,7 +184,7 @@ if __name__ == "__main__":
 
 
 class ImportHookTest(unittest.TestCase):
-    """The import hook, on modules of our own. The patch is a module that stands where the hooks look for it."""
+    """Tests the import hook with modules of our own. Their patch module prints the names in the patched module."""
 
     PROLOGUE = """
 import sys, types
@@ -274,7 +275,7 @@ print(type(zipped.__loader__).__name__, type(zipped.__spec__.loader).__name__)
 """,
             watched="value = 1\n",
         )
-        if sys.version_info < (3, 10):  # zip files are imported by load_module() there: not watched
+        if sys.version_info < (3, 10):  # there load_module() imports from zip files, which is not watched
             out.insert(1, "patch zipped ['value']")
         self.assertEqual(out, ["True", "patch zipped ['value']", "zipimporter zipimporter"])
 

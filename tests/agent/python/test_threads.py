@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that are threads, as in PyTorch's main branch (worker_method="thread").
+"""Tests workers that are threads, as in PyTorch's main branch (worker_method="thread").
 
-No release has them yet. The program adds an iterator to the installed torch, with the names and the
-order of calls of the one in the main branch, and patches again.
+No release has them yet. The program adds an iterator to the installed torch. It has the same names and the same order
+of calls as the iterator in the main branch. Then the program calls the hooks' patch() again.
 """
 import collections
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokenizers, by packages of our own under the real names."""
+"""Tests the hooks of tokenizers with packages of our own that have the real names."""
 import unittest
 
 from fake_packages import Checked, run

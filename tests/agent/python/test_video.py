@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoders of video, by packages of our own under the real names: their calls, and the frames that are used."""
+"""Tests the hooks of video decoders: their calls, and the frames that the program uses. The packages are our own and
+have the real names."""
 import collections
 import unittest
 

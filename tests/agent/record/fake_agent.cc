@@ -22,7 +22,7 @@ namespace penstock::record {
 
 namespace {
 
-// nullptr: there is no such ring.
+// Returns nullptr if there is no such ring.
 void* MapRing(const char* arena) {
   int segment = -1;
   if (std::sscanf(arena, "sysv:%d:", &segment) == 1) {
@@ -109,7 +109,8 @@ bool FakeThread::NextChunk() {
   clock_gettime(CLOCK_MONOTONIC, &mono);
   clock_gettime(CLOCK_REALTIME, &real);
   const std::uint64_t ticks = process_.Now();
-  // Without the TSC ticks are monotonic time, so both values of the anchor must be equal.
+  // If the clock is not the TSC, ticks are monotonic time, so both values of the anchor must be
+  // equal.
   found->anchor = {ticks,
                    header.clock != wire::kClockTsc
                        ? ticks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes into the ring the way the agent does, so that launcher and collector can be tested
-// without it. One FakeProcess per process, one FakeThread per thread.
+// Writes into the ring as the agent does, so that launcher and collector can be tested without the
+// agent. A process has one FakeProcess, and each of its threads has one FakeThread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace penstock::record {
 
 class FakeProcess {
  public:
-  // Maps PENSTOCK_ARENA and claims a slot. ok() is false where there is no arena.
+  // Maps the ring that `arena`, the value of PENSTOCK_ARENA, names, and claims a slot. If there is
+  // no ring, ok() is false.
   explicit FakeProcess(const char* arena);
   // To be called after fork(): claims a slot for the child.
   void Claim();
@@ -34,7 +35,8 @@ class FakeThread {
  public:
   explicit FakeThread(FakeProcess& process) : process_(process) {}
 
-  // Writes a span with this sample number; false if the ring was full (counted as dropped).
+  // Writes a span with this sample number. Returns false if the ring was full; the span then counts
+  // as dropped.
   bool Span(std::int64_t sample, std::uint64_t start);
   // Shows an open span in the chunk's header, for a reader that finds this thread dead. The next
   // Span() ends it.

@@ -9,8 +9,8 @@
 //   burn=FUNCTION:MS   that function takes so many milliseconds of CPU time
 //   mig                MIG is on: utilisation and PCIe counters are not supported
 //   owner=FILE         the device is in use by the process whose pid the file holds, and by pid 1
-//   r535               entries of the list of processes are those of the drivers 535.43 to 535.86
-// It is built as libnvidia-ml.so.1, and once more as one of an old driver (FAKE_NVML_OLD) that
+//   r535               entries of the list of processes have the layout of drivers 535.43 to 535.86
+// This is built twice as libnvidia-ml.so.1. With FAKE_NVML_OLD it is that of an old driver, which
 // lacks the newer functions.
 #include <unistd.h>
 
@@ -189,7 +189,7 @@ Status nvmlDeviceGetMaxPcieLinkWidth(Device, unsigned* value) {
   return nvml::kSuccess;
 }
 
-// The pid in the file of owner=FILE; 0 if there is none.
+// Returns the pid in the file of owner=FILE, or 0 if there is none.
 static unsigned Owner() {
   std::FILE* file = std::fopen(Word("owner").c_str(), "r");
   unsigned pid = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A victim for penstock-record: P processes of T threads write spans numbered from 0. Each thread
-// counts in a shared file how many it has committed.
+// A victim for penstock-record: P processes with T threads each write spans, which each thread
+// numbers from 0. Each thread stores in the shared file COUNTS how many spans it has committed.
 //   fake_program COUNTS P T SPANS PAUSE_US EXIT_STATUS [after-spans-sleep-ms [first-thread-ends]]
-// SPANS 0: for ever. PAUSE_US 0: as fast as possible. "-" as COUNTS: none. P=0: one process that
-// writes nothing. With "first-thread-ends" another thread sleeps and then ends the process.
+// SPANS 0: threads write for ever. PAUSE_US 0: as fast as possible. COUNTS "-": no such file. P 0:
+// one process that writes nothing. With "first-thread-ends", the first thread ends after its spans;
+// another thread sleeps and then ends the process.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
       usleep(last_sleep);
       _exit(status);
     }).detach();
-    syscall(SYS_exit, 0);  // of this thread alone, without destructors
+    syscall(SYS_exit, 0);  // ends only this thread, and runs no destructors
   }
   while (wait(nullptr) > 0) {
   }

@@ -65,7 +65,7 @@ TEST(OverridesTest, AnAllocatorIsFoundInTheFirstFolderThatHasIt) {
   const std::vector<std::string> folders = {root + "/none", root + "/a", root + "/b"};
   EXPECT_EQ(FindAllocator("jemalloc", folders).value(), root + "/b/libjemalloc.so.2");
   EXPECT_EQ(FindAllocator("tcmalloc", folders).value(), root + "/b/libtcmalloc.so.4");
-  // LD_PRELOAD cannot name a path with a blank.
+  // LD_PRELOAD cannot name a path with a blank, so this folder is skipped.
   std::filesystem::create_directories(root + "/a blank");
   std::ofstream(root + "/a blank/libjemalloc.so.2") << "";
   EXPECT_EQ(FindAllocator("jemalloc", {root + "/a blank", root + "/b"}).value(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs penstock-record as a user does: as a program, whose output goes to files. A RecordRun owns
-// its folder and its process group.
+// Runs penstock-record as a user does, with its output in files. A RecordRun has a folder of its
+// own, which it removes at the end, and a process group of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +25,8 @@ class RecordRun {
   RecordRun& operator=(const RecordRun&) = delete;
 
   struct Limits {
-    long files = 0;           // RLIMIT_NOFILE; 0 = as it is
-    long long file_size = 0;  // RLIMIT_FSIZE
+    long files = 0;           // RLIMIT_NOFILE; 0: not changed
+    long long file_size = 0;  // RLIMIT_FSIZE; 0: not changed
   };
   // Starts penstock-record in the folder, in a process group of its own.
   void Start(const std::vector<std::string>& arguments, Limits limits);
@@ -50,19 +50,20 @@ class RecordRun {
   [[nodiscard]] std::string out() const { return Read("stdout"); }
   [[nodiscard]] std::string err() const { return Read("stderr"); }
   [[nodiscard]] std::string Read(const std::string& name) const;
-  // Polls until the file is there; false after `seconds`.
+  // Waits until the file exists. Returns false if it does not exist after `seconds`.
   [[nodiscard]] bool Appears(const std::string& name, double seconds) const;
 
  private:
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;
-  std::string terminal_;  // "": that of the test
+  std::string terminal_;  // "": the terminal of the test
   pid_t pid_ = -1;
 };
 
 [[nodiscard]] std::string FakeProgram();
 
-// Sample numbers of the finished decode spans of each thread of a trace, in the order written.
+// A trace and, for each of its threads, the sample numbers of the finished decode spans in the
+// order in which they were written.
 struct TraceContents {
   std::vector<std::vector<std::int64_t>> threads;
   std::uint64_t spans = 0;
@@ -71,10 +72,11 @@ struct TraceContents {
 };
 [[nodiscard]] TraceContents ReadTrace(const std::string& path);
 
-// The counts of committed spans that fake_program has written.
+// Returns the numbers of committed spans that the threads of fake_program have stored.
 [[nodiscard]] std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count);
 
-// Kills the process and waits until it is gone, since it holds its files a moment longer.
+// Kills the process and waits until it is gone: a killed process has its files open a moment
+// longer.
 void KillAndAwait(pid_t pid);
 
 [[nodiscard]] std::size_t Lines(const std::string& text);

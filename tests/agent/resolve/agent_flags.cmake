@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# penstock_test_preload(name SOURCES ... EXPORTS symbols...): a library for LD_PRELOAD, built like
-# the agent (agent/CMakeLists.txt): libc alone, anonymous version script.
+# penstock_test_preload(name SOURCES ... EXPORTS symbols...): a library for LD_PRELOAD, built as
+# agent/CMakeLists.txt builds the agent: it needs only libc, and its version script defines no version.
 function(penstock_test_preload name)
   cmake_parse_arguments(ARG "" "" "SOURCES;EXPORTS" ${ARGN})
   list(JOIN ARG_EXPORTS "; " _export_list)

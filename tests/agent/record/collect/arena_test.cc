@@ -17,7 +17,7 @@
 namespace penstock::record {
 namespace {
 
-// A ring in a file, as where there is no System V shared memory.
+// Asks for a ring in a file, as the recorder makes it where there is no System V shared memory.
 ArenaRequest Small() {
   ArenaRequest request;
   request.use_segment = false;
@@ -131,8 +131,8 @@ TEST(ArenaTest, ARingInUseIsNotTakenForALeftover) {
   auto kept = Arena::Create(request, Clock::Choose(true));
   ASSERT_TRUE(kept);
   if (kept->path().rfind("/dev/shm/", 0) != 0) GTEST_SKIP() << "no room in /dev/shm";
-  // The ring is locked, so somebody uses it. That old rings without a lock are removed is not
-  // checked.
+  // The lock on the ring shows that somebody uses it. This test does not check that old rings
+  // without a lock are removed.
   auto other = Arena::Create(request, Clock::Choose(true));
   ASSERT_TRUE(other);
   EXPECT_TRUE(std::filesystem::exists(kept->path()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every committed span is in the trace, whatever is killed.
+// Whichever process is killed, every committed span is in the trace.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -21,7 +21,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Checks that each thread's samples are 0 .. n-1, each once, and that n covers all committed ones.
+// Checks that each thread has the samples 0 .. n-1, each once, and that n is not less than the
+// number of spans that the thread committed.
 void ExpectComplete(const TraceContents& contents, std::vector<std::uint64_t> committed) {
   ASSERT_TRUE(contents.trace);
   std::vector<std::uint64_t> found;
@@ -150,7 +151,7 @@ TEST(CollectTest, ForEndsTheRecordingNotTheCommand) {
   const auto contents = ReadTrace(run.path("t"));
   ExpectComplete(contents, ReadCounts(run.path("counts"), 1));
   EXPECT_EQ(contents.trace->facts().at("record.stopped"), "for 400ms");
-  // The recording ends when the collector next looks. The command goes on for longer.
+  // The recording ends when the collector looks at the clock after 400 ms. The command runs longer.
   const double seconds = std::stod(contents.trace->facts().at("duration_ns")) * 1e-9;
   EXPECT_GE(seconds, 0.4);
   EXPECT_LT(seconds, 1.4);
@@ -192,7 +193,7 @@ TEST(CollectTest, NoArenaIsLeftBehind) {
   EXPECT_EQ(shm.Arenas(), 0u);
 }
 
-// The collector's pid: that of the launcher's child with the recorder's name.
+// Returns the collector's pid. The collector is the child of the launcher with the recorder's name.
 pid_t FindCollector(pid_t launcher) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = ParseNumber(entry.path().filename().string());
@@ -224,7 +225,7 @@ TEST(CollectTest, KilledCollectorHarmsNobody) {
   const auto contents = ReadTrace(run.path("t"));
   ASSERT_TRUE(contents.trace);
   EXPECT_EQ(contents.trace->processes().size(), 1u);
-  // Spans that the collector had drained and not flushed were still in the ring.
+  // No span is lost: those that the collector had drained but not flushed were still in the ring.
   EXPECT_EQ(contents.spans, 2500u);
 }
 
@@ -243,7 +244,7 @@ TEST(CollectTest, AReusedPidIsNoCollector) {
   kill(-run.pid(), SIGKILL);
   KillAndAwait(collector);
   run.Wait();
-  // Now the recorder of another run has this pid.
+  // Now the pid in the ring is that of another run's recorder, as if the pid had been used again.
   RecordRun other;
   other.Start({"-o", "other", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
   ASSERT_TRUE(other.Appears("counts", 5));
@@ -341,7 +342,7 @@ TEST(CollectTest, PageTablesAreWalkedAsOftenAsAsked) {
     for (const auto& sample : contents.trace->counters()) {
       counters += contents.trace->String(sample.name) == "private_dirty_bytes" ? 1 : 0;
     }
-    // Each walk is a counter, except walks of a process that has just ended.
+    // Each walk writes a counter, unless the process has just ended.
     const int told = std::stoi(contents.trace->facts().at("record.walks"));
     EXPECT_GE(told, counters);
     EXPECT_GE(std::stoll(contents.trace->facts().at("record.walks_cpu_ns")), 0);

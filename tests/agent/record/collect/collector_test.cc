@@ -15,7 +15,7 @@
 namespace penstock::record {
 namespace {
 
-// A collector in a process of its own. Owns its folder.
+// Runs a collector in a process of its own, with a temporary folder.
 class Collecting {
  public:
   Collecting() {
@@ -49,7 +49,7 @@ class Collecting {
     }
     return true;
   }
-  // Returns its wait status.
+  // Waits for the collector to end and returns its wait status.
   [[nodiscard]] int Wait() const {
     int status = -1;
     EXPECT_EQ(waitpid(pid_, &status, 0), pid_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a trace goes, which files it never replaces, who may read it, and what happens if its file
-// is taken away during the run.
+// Tests where a trace goes, which files it never replaces, who may read it, and what happens if its
+// file is removed or replaced during the run.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ std::vector<std::string> Command(const std::string& output, std::vector<std::str
   return words;
 }
 
-// Files of the folder whose whole name matches, sorted.
+// Returns the files of the folder whose names match the pattern, sorted.
 std::vector<std::string> Matching(const fs::path& folder, const std::string& pattern) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -131,13 +131,13 @@ TEST(OutputTest, WhatAppearsWhileTheCommandRunsIsKept) {
 
 TEST(OutputTest, AnEmptyFileIsFilled) {
   RecordRun run;
-  Write(run.path("t"), "");  // as mktemp makes it
+  Write(run.path("t"), "");  // mktemp makes such files
   EXPECT_EQ(WEXITSTATUS(run(Command("t"))), 5);
   EXPECT_EQ(ReadTrace(run.path("t")).spans, 10u);
   EXPECT_EQ(run.err(), "");
 }
 
-// The child of the recorder `launcher` with that name.
+// Returns the pid of the child of `launcher` whose name begins with `name`.
 pid_t ChildOf(pid_t launcher, const std::string& name) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const auto pid = ParseNumber(entry.path().filename().string());
@@ -308,7 +308,7 @@ TEST(OutputTest, ASecondRecorderOfTheSameTraceRecordsBesideIt) {
   EXPECT_EQ(ReadTrace(fresh[0]).spans, 10u);
 }
 
-// ---- taken away while it is written
+// ---- files that are removed or replaced while they are written
 
 std::vector<std::string> During(const std::string& output, const std::string& what) {
   return {"--quiet",

@@ -16,7 +16,8 @@ namespace penstock::record {
 namespace {
 
 constexpr const char* kMemory = "/dev/shm";
-// Copying takes about a second, and memory only as far as it gets.
+// A file large enough that copying it takes about a second. The copy takes memory only for what has
+// been copied so far.
 constexpr std::uintmax_t kLarge = 1u << 30;
 
 class StagerTest : public testing::Test {
@@ -45,7 +46,7 @@ class StagerTest : public testing::Test {
   void TearDown() override { RemoveStage(stage_); }
 
   static std::string Large() { return folder_ + "/large"; }
-  // Offers the large file. Returns whether it is being copied.
+  // Offers the large file. Returns whether the stager has begun to copy it.
   bool Begin(Stager& stager) const {
     stager.Offer(Large());
     const std::string part = stage_ + "/part";

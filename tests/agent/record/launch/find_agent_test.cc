@@ -70,7 +70,7 @@ TEST_F(FindAgentTest, LinksToAFolderWhoseNameCannotBePreloaded) {
     EXPECT_EQ(found.find_first_of(": "), std::string::npos) << found;
     EXPECT_EQ(fs::canonical(found), agent);
     EXPECT_EQ(fs::path(found).filename(), "libpenstock_agent.so");
-    EXPECT_EQ(FindAgent(nullptr, bin, [&] { return links; }), found);  // the link is used again
+    EXPECT_EQ(FindAgent(nullptr, bin, [&] { return links; }), found);  // the same link again
     EXPECT_EQ(FindAgent(nullptr, bin, NoFolder), "");
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(links), fs::directory_iterator()), 2);

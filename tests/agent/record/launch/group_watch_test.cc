@@ -12,7 +12,8 @@
 namespace penstock::record {
 namespace {
 
-// Asks `holds` in a process that has a group of its own and blocks all signals.
+// Calls `holds` in a process that has a group of its own and blocks all signals. Returns its
+// result.
 bool HoldsInAGroup(const std::function<bool()>& holds) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -64,7 +65,7 @@ TEST(GroupWatchTest, TakesTheSecondOfASignalThatCameAloneAndWithTheGroup) {
     sigemptyset(&only);
     sigaddset(&only, SIGTERM);
     int first = 0;
-    sigwait(&only, &first);  // as the recorder reads it before the sender goes on
+    sigwait(&only, &first);  // the recorder may take the first signal before the second one is sent
     kill(0, SIGTERM);
     kill(0, SIGHUP);
     return first == SIGTERM && watch.Got(SIGTERM) && !IsPending(SIGTERM) && IsPending(SIGHUP);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user sees: exit status, output, names, and one line if something is wrong.
+// Tests what a user of penstock-record sees: exit status, output, names of traces, and one line if
+// something is wrong.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -84,7 +85,7 @@ TEST(LaunchTest, WhatCannotRunGetsTheShellsStatus) {
 
 TEST(LaunchTest, ExecFailureLeavesNothingBehind) {
   RecordRun run;
-  // Executable, but its interpreter is missing: only exec finds out.
+  // The file x is executable, but its interpreter is missing. Only exec can find that out.
   EXPECT_EQ(WEXITSTATUS(run({"-o", "t", "--", "sh", "-c",
                              "printf '#!/no/such/interpreter\\n' > x; chmod +x x"})),
             0);
@@ -131,7 +132,7 @@ TEST(LaunchTest, StandardStreamsAreTheCommands) {
             0);
   EXPECT_THAT(run.out(), HasSubstr("to out\n"));
   EXPECT_EQ(run.err(), "to err\n");
-  EXPECT_THAT(run.out(), HasSubstr("\n4\n"));  // 0, 1, 2 and the folder: none is ours
+  EXPECT_THAT(run.out(), HasSubstr("\n4\n"));  // 0, 1, 2 and the folder that ls reads
 }
 
 TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
@@ -219,13 +220,13 @@ TEST(LaunchTest, TheFolderForCopiesStaysIfTheCommandRunsUntraced) {
   const std::filesystem::path place = run.path("place");
   std::filesystem::create_directory(place);
   std::ofstream(place / "mine") << "x";
-  // A program that names this library is taken for one that the agent must be kept out of.
+  // If a program names this library, the recorder must not preload the agent into it.
   std::filesystem::copy_file("/bin/true", run.path("program"));
   std::ofstream(run.path("program"), std::ios::app) << "libasan.so";
   EXPECT_EQ(WEXITSTATUS(run({"--stage", place.string(), "-o", "t", "--", "./program"})), 0);
   EXPECT_THAT(run.err(), HasSubstr("untraced"));
   EXPECT_TRUE(std::filesystem::exists(place / "mine"));
-  // Here the folder of the run has been made already.
+  // In this run the output fails after the recorder has made the folder for copies.
   EXPECT_EQ(WEXITSTATUS(run({"--stage", place.string(), "-o", "/proc/t", "--", "true"})), 0);
   EXPECT_THAT(run.err(), HasSubstr("untraced"));
   const std::filesystem::directory_iterator left(place);
@@ -245,7 +246,8 @@ TEST(LaunchTest, FactsDescribeTheRun) {
   EXPECT_EQ(facts.at("exit.status"), "4");
   EXPECT_EQ(facts.at("record.mode"), "collector");
   EXPECT_EQ(facts.at("dataset.storage"), "tmpfs memory");
-  // The duration is that of the command, even if the collector learns late of its start and end.
+  // The duration is that of the command, even if the collector learns late that it started and
+  // ended.
   EXPECT_GE(std::stod(facts.at("duration_ns")) * 1e-9, 0.2);
   EXPECT_LE(std::stod(facts.at("duration_ns")) * 1e-9, 5);
   for (const char* key :

@@ -14,7 +14,7 @@
 namespace penstock::record {
 namespace {
 
-// A 64-bit ELF file for this machine, with this PT_INTERP ("" = static).
+// Returns an ELF file for this machine with this PT_INTERP, or a static one if `interpreter` is "".
 std::string Elf(const std::string& interpreter, unsigned char elf_class = ELFCLASS64) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -110,7 +110,8 @@ TEST_F(TargetTest, WhatCannotRunIsSaidAsAShellWould) {
   EXPECT_EQ(CheckTarget("", "/usr/bin", "").status, 127);
 }
 
-TEST(ProgramFileTest, CutElfNeverNamesAnotherInterpreter) {  // "?": its name lies behind the cut
+// The interpreter is "?" if its name lies behind the place where the file is cut.
+TEST(ProgramFileTest, CutElfNeverNamesAnotherInterpreter) {
   const std::string interpreter = "/lib64/ld-linux-x86-64.so.2";
   const std::string whole = Elf(interpreter);
   for (std::size_t size = 0; size <= whole.size(); ++size) {

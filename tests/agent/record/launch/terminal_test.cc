@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals of a terminal whose session penstock-record leads, as in a window of its own or over ssh.
+// Signals of a terminal if penstock-record is the first process of the terminal's session. That is
+// so if it is started as the command of a new window, or by ssh with a terminal.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,9 +36,10 @@ class TerminalTest : public testing::Test {
     master_ = -1;
   }
 
-  // Runs `script` in a shell. It ends with status 4 if nothing else ends it within 50 s.
+  // Runs `script` in a shell. The shell then waits for the file "down", and ends with status 4
+  // after 50 s.
   void Start(const std::string& script) {
-    // Where the tests run in the background, these may be ignored.
+    // If the tests run in the background, these signals may be ignored.
     const auto hangup = std::signal(SIGHUP, SIG_DFL);
     const auto interrupt = std::signal(SIGINT, SIG_DFL);
     run_.Start({"--quiet", "-o", "t", "--", "sh", "-c",
@@ -48,7 +50,7 @@ class TerminalTest : public testing::Test {
     ASSERT_TRUE(run_.Appears("up", 20));
   }
 
-  // Waits until the command has written so many lines.
+  // Waits until the command has written `count` lines.
   void AwaitLines(std::size_t count) const {
     for (int i = 0; i < 10'000 && Lines(run_.out()) < count; ++i) usleep(1000);
   }
@@ -70,8 +72,9 @@ TEST_F(TerminalTest, AnInterruptOfTheRecorderAloneIsPassedOnAfterCtrlC) {
   ASSERT_EQ(write(master_, "\x03", 1), 1);
   AwaitLines(1);
   EXPECT_EQ(run_.out(), "caught\n");
-  // While the recorder finds out whether the group got the first signal, which takes some time on a
-  // busy machine, another one counts as the same.
+  // The recorder has to find out whether the whole group got the first signal. On a busy machine
+  // that takes some time, and signals in this time count as the same one. So the test sends
+  // several.
   for (int i = 0; i < 20 && Lines(run_.out()) < 2; ++i) {
     kill(run_.pid(), SIGINT);
     usleep(200'000);

@@ -21,8 +21,8 @@ constexpr std::size_t kSize = 64 << 10;
 class WarmTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Each test has its own folder, since tests run at the same time. It is not in /tmp: that may
-    // be a tmpfs, whose files never leave the page cache.
+    // Each test has its own folder, since tests run at the same time. The folder is not in /tmp,
+    // which may be a tmpfs: its files never leave the page cache.
     root_ =
         (std::filesystem::current_path() / ("warm_test_data." + std::to_string(getpid()))).string();
     std::filesystem::remove_all(root_);
@@ -33,7 +33,7 @@ class WarmTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
-  // Pages of a file that are in the page cache.
+  // Returns how many pages of a file are in the page cache.
   [[nodiscard]] std::size_t Resident(const std::string& name) const {
     const int fd = open((root_ + name).c_str(), O_RDONLY);
     void* const map = mmap(nullptr, kSize, PROT_READ, MAP_SHARED, fd, 0);
@@ -46,7 +46,7 @@ class WarmTest : public ::testing::Test {
     close(fd);
     return count;
   }
-  // Takes a file out of the page cache. false: this file system keeps it there.
+  // Takes a file out of the page cache. Returns false if this file system keeps it there.
   [[nodiscard]] bool Cool(const std::string& name) const {
     const int fd = open((root_ + name).c_str(), O_RDONLY);
     fsync(fd);
@@ -85,7 +85,7 @@ TEST_F(WarmTest, WhatCannotBeReadIsPassedOver) {
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
   WarmFiles files;
   files.Read({root_ + "/gone", root_, root_ + "/a"}, Bytes{1u << 30});
-  EXPECT_EQ(files.files(), 4u);  // one of them is named twice and read twice
+  EXPECT_EQ(files.files(), 4u);  // three files, and "/a" once more, which was named too
 }
 
 TEST(MemoryToSpareTest, IsSomethingAndLessThanTheMachineHas) {

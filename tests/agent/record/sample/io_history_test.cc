@@ -70,7 +70,7 @@ TEST_F(IoHistoryTest, AThreadThatIsNotReadForAMomentCountsOnce) {
 
 TEST_F(IoHistoryTest, WhatIsUncertainIsNoGap) {
   Put("", 500);
-  Put("task/1", 100);  // the other 400: a thread that was never seen, or an untraced child
+  Put("task/1", 100);  // a thread that was never seen, or an untraced child, has read the other 400
   ASSERT_TRUE(history_.Sample(folder_));
   EXPECT_EQ(Pair(0, 450, 450).kernel, Bytes{450});
   EXPECT_EQ(Pair(0, 50, 50).kernel, Bytes{100});

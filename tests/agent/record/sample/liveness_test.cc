@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processes and threads run, according to a folder that looks like /proc.
+// Tests which processes and threads count as running. A folder of the test stands for /proc.
 #include "agent/record/sample/liveness.h"
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class ProcFolderTest : public testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  // A process or thread that runs and began at clock tick 99.
+  // Writes the stat file of a running process or thread that began at clock tick 99.
   void WriteStat(const std::string& folder) const {
     Write(folder + "/stat", "7 (x) S 1 1 1 0 -1 4 1 0 2 0 3 4 0 0 20 0 2 0 99 5 6 7 8 9\n");
   }
@@ -40,8 +40,8 @@ class ProcFolderTest : public testing::Test {
   std::unique_ptr<wire::FileHeader> header_ = std::make_unique<wire::FileHeader>();
 };
 
-// The kernel gives ids of ended threads out again. If the chunk of a running thread counted as that
-// of a dead one, another thread would get it too.
+// The kernel uses the ids of ended threads again. If Liveness called a running thread dead, its
+// chunk would be given to another thread as well.
 TEST_F(ProcFolderTest, AThreadWithTheIdOfADeadOneRuns) {
   WriteStat("7");
   Liveness liveness(*header_, proc_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML's counters and facts are in the trace, and nothing that NVML does harms a run. NVML is
-// fake_nvml.cc.
+// NVML's counters and facts are in the trace, and nothing that NVML does harms a run. The tests use
+// a double of NVML (fake_nvml.cc).
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +53,8 @@ class NvmlTest : public testing::Test {
     run_.Setenv("FAKE_NVML", behaviour);
   }
 
-  // Records a program until the part that was flushed is enough, for a minute at most.
+  // Records a program until `enough` accepts the part of the trace that was flushed, for a minute
+  // at most.
   void RecordUntil(const Enough& enough) {
     // The shell writes its pid, by which NVML names the process, and becomes the program.
     RecordUntil(enough, "echo $$ > pid; exec " + FakeProgram() + " - 1 1 0 2000 0");
@@ -107,7 +108,8 @@ TEST_F(NvmlTest, CountersOfEachGpuAreInTheTrace) {
   EXPECT_EQ(Values(trace(), "gpu.1.pcie_tx_bytes_per_s"), one(1'024'000));
 }
 
-// Slots of ended processes are freed once a quarter of all slots are taken.
+// The collector frees slots of ended processes when a quarter of all slots is taken. So the test
+// starts more processes than that.
 TEST_F(NvmlTest, CountersGoOnWhenTheSlotOfTheFirstProcessIsFree) {
   const auto processes = [](const traces::Trace& trace) {
     std::vector<ProcessId> of_samples;
@@ -122,7 +124,7 @@ TEST_F(NvmlTest, CountersGoOnWhenTheSlotOfTheFirstProcessIsFree) {
   RecordUntil([&](const auto& trace) { return processes(trace).size() >= 25; },
               first + "; exec " + later);
   const std::vector<ProcessId> found = processes(trace());
-  EXPECT_GE(found.size(), 25u);  // of 5 s
+  EXPECT_GE(found.size(), 25u);  // 25 samples take 5 s
   EXPECT_EQ(std::count(found.begin(), found.end(), ProcessId{}),
             static_cast<std::ptrdiff_t>(found.size()));
 }
@@ -205,7 +207,8 @@ TEST_F(NvmlTest, ACrashOfNvmlIsNotOurs) {
   EXPECT_EQ(trace().losses(), traces::Losses{});
 }
 
-// The clock is asked for after the temperature.
+// NVML's double raises SIGTERM when it is asked for the temperature. The next call asks for the
+// clock.
 TEST_F(NvmlTest, ASignalThatEndsTheJobDoesNotEndTheSampling) {
   Use(paths::kFakeNvml, "term=nvmlDeviceGetTemperature");
   RecordUntil([](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.sm_clock_mhz"); });

@@ -62,7 +62,7 @@ TEST(ProcFsTest, Rollup) {
   EXPECT_EQ(memory->anonymous, Bytes{420 * 1024});
   EXPECT_EQ(memory->swap, Bytes{7 * 1024});
   EXPECT_EQ(memory->pss_anonymous, Bytes{90 * 1024});
-  EXPECT_FALSE(ParseRollup("Pss: 385 kB\n")->pss_anonymous);  // of an old kernel
+  EXPECT_FALSE(ParseRollup("Pss: 385 kB\n")->pss_anonymous);  // as an old kernel writes it
   EXPECT_EQ(memory->pss, Bytes{385 * 1024});
   EXPECT_EQ(memory->uss, Bytes{104 * 1024});
 }
@@ -77,7 +77,7 @@ TEST(ProcFsTest, RunDelayIsTheSecondNumber) {
 
 TEST(ProcFsTest, AnonymousPagesAreWhatNoFileIsBehind) {
   EXPECT_EQ(AnonymousPages("5000 1200 300 10 0 900 0\n"), 900u);
-  EXPECT_EQ(AnonymousPages("5000 100 300 10 0 900 0\n"), 0u);  // counters of another moment
+  EXPECT_EQ(AnonymousPages("5000 100 300 10 0 900 0\n"), 0u);  // less resident than shared
   EXPECT_FALSE(AnonymousPages("0 0 0 0 0 0 0\n"));             // the first thread has ended
   EXPECT_FALSE(AnonymousPages("5000 1200"));
   EXPECT_FALSE(AnonymousPages("a b c d"));

@@ -36,7 +36,7 @@ TEST(ProcSlotsTest, ASlotOfAReplacedProgramIsFreeOnlyAfterAnotherDrain) {
   Liveness liveness(arena->header());
   ProcSampler sampler(arena->header(), drain, liveness, packer, MemoryWalks{});
 
-  constexpr std::uint32_t kCount = wire::kMaxProcesses / 4;  // fewer are not freed
+  constexpr std::uint32_t kCount = wire::kMaxProcesses / 4;  // if fewer are taken, none is freed
   for (std::uint32_t i = 0; i < kCount; ++i) {
     arena->header().processes[i].pid = 1000 + i;
     arena->header().processes[i].state = wire::kProcessReplaced;
