@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_long_trace writes what it is asked for and refuses numbers that are none: usage error, no file."""
+"""Tests make_long_trace: it writes the trace that it is asked for. If an argument is no number, it ends with a usage
+error and writes no file."""
 
 import argparse
 import pathlib

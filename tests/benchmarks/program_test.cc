@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-sweep as a program. Scripts with exactly known figures stand in for the programs that it
-// runs; the real loader runs a synthetic load whose optimum is known.
+// Tests the program penstock-sweep. Scripts that print known figures stand in for the programs that
+// it runs. One test runs the real loader on a synthetic load with a known optimum.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,8 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// Each worker makes 100 samples a second, and the loop takes at most 250. Nine workers fail, seven
-// hang.
+// Stands in for penstock-load. Each worker makes 100 samples a second, and the training loop takes
+// at most 250. With nine workers the script fails; with seven it hangs.
 constexpr const char* kLoad = R"(#!/bin/sh
 workers=1
 all="$*"
@@ -45,7 +45,8 @@ if [ $rate -gt 250 ]; then rate=250; fi
 echo "{\"samples_per_s\": 1, \"steady_samples_per_s\": $rate, \"first_batch_s\": 0.5}"
 )";
 
-// Writes the value of --override as the trace, and runs the command with that value in OVERRIDE.
+// Stands in for penstock-record. Writes the value of --override as the trace, and runs the command
+// with this value in the variable OVERRIDE.
 constexpr const char* kRecord = R"(#!/bin/sh
 while [ "$1" != -- ]; do
   if [ "$1" = -o ]; then trace=$2; fi
@@ -57,7 +58,7 @@ echo "$override" > "$trace"
 OVERRIDE="$override" exec "$@"
 )";
 
-// The figure in a report is the number after "workers=" times ten.
+// Stands in for penstock-report. Reports ten samples a second for each worker of the trace.
 constexpr const char* kReport = R"(#!/bin/sh
 workers=$(sed 's/.*workers=\([0-9]*\).*/\1/' "$2")
 echo "{\"throughput\": {\"samples_per_s\": $((workers * 10))}, \"verdict\": {\"bottleneck\": \"decode\"}}"
@@ -165,8 +166,8 @@ TEST_F(SweepProgramTest, FlagsOfGoogleBenchmarkWork) {
 }
 
 TEST_F(SweepProgramTest, InterruptionKeepsWhatWasMeasured) {
-  // The script hangs with seven workers, so that cell is interrupted, whether or not the other was
-  // measured before.
+  // The script hangs with seven workers, so this cell is still running when the sweep is
+  // interrupted. The other cell may have been measured before or not.
   const std::string json = (root_ / "s.json").string();
   const Words words = {paths::kSweep, "--programs", (root_ / "bin").string(),
                        "DATA",        "--workers",  "1,7",
@@ -258,9 +259,10 @@ TEST_F(SweepProgramTest, ResultThatCannotBeWrittenIsToldBeforeMeasuring) {
 }
 
 #ifdef PENSTOCK_LOAD
-// Decoding sleeps 24 ms and the loop takes 4 samples every 40 ms: 100 a second. w workers make
-// w / 24 ms: 42, 83, then 125 and 167, of which 100 are taken. The cheapest optimum is three. The
-// margins (17 % below, 25 % above) are what a busy machine may add to a sleep.
+// Decoding a sample sleeps 24 ms, so 1, 2, 3 and 4 workers make 42, 83, 125 and 167 samples a
+// second. The training loop takes 4 samples every 40 ms, so 100 a second. Three workers are the
+// cheapest optimum. Two workers are 17 % too slow and three have 25 % to spare: a busy machine may
+// lengthen sleeps by so much.
 TEST_F(SweepProgramTest, FindsTheOptimumOfTheRealLoaderOnASyntheticLoad) {
   fs::remove(root_ / "bin" / "penstock-load");
   fs::create_symlink(paths::kLoad, root_ / "bin" / "penstock-load");

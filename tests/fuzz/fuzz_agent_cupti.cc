@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes any bytes as what CUPTI hands over: records of every kind, cut, overlapping, with times
-// of other clocks and names of any text. The agent's decoder turns them into spans in a ring of
-// this process. Each copy, memset and kernel that it took comes out of the ring once, or is counted
-// as lost.
+// Decodes any bytes as a buffer of CUPTI: records of every kind, cut short, overlapping, with times
+// of other clocks and with any text as a name. The agent's decoder turns them into spans in a ring
+// of this process. Each copy, memset and kernel that the decoder accepts must come out of the ring
+// once, or count as lost.
 //
-// An input: flags, the number of clock readings, eight bytes for each, the kernels' name behind its
-// length, then records, each behind its size in words of eight bytes.
+// An input consists of: one byte of flags, one byte with the number of clock readings, eight bytes
+// for each reading, the name of kernels after a byte with its length, and records. In front of each
+// record is a byte with its size in words of eight bytes.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -41,7 +42,7 @@ void Require(bool holds) {
   if (!holds) __builtin_trap();
 }
 
-// Counts copies and kernels; keeps nothing.
+// A Packer that counts the spans of copies, memsets and kernels, and stores nothing.
 class WorkCounter final : public traces::Packer {
  public:
   StringId Intern(std::string_view) override { return StringId{++strings_}; }
@@ -73,7 +74,7 @@ class WorkCounter final : public traces::Packer {
   std::uint32_t threads_ = 0;
 };
 
-// What the double of CUPTI hands out: the records of one buffer.
+// The records of one buffer, which the double of CUPTI gives to the decoder.
 struct Buffer {
   std::vector<std::uint64_t> words;
   std::vector<std::size_t> sizes;  // of its records, in bytes
@@ -96,7 +97,8 @@ cupti::Result NextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t**
   for (std::size_t i = 0; i < g_buffer.next; ++i) offset += g_buffer.sizes[i];
   ++g_buffer.next;
   *record = buffer + offset;
-  // A kernel's name is a pointer. CUPTI gives a valid one, so this double does too.
+  // The field of a kernel's name is a pointer. CUPTI's pointers are valid, so the double stores one
+  // of its own there.
   std::uint32_t kind = 0;
   std::memcpy(&kind, *record, std::min(sizeof kind, valid - offset));
   if (IsKernel(kind) && valid - offset >= at::Launch::kSize) {
@@ -145,8 +147,8 @@ Stamps StampsOf(std::uint32_t kind) {
   }
 }
 
-// Moves a time to within 32 bits after `base`, unless its top byte is 0xff. The fuzzer would hardly
-// find times near the clock's by itself.
+// Replaces a time by `base` plus its low 32 bits, unless its top byte is 0xff. The fuzzer alone
+// would hardly find times near the clock's.
 void SetTime(std::uint8_t* field, std::uint64_t base) {
   std::uint64_t value = 0;
   std::memcpy(&value, field, sizeof value);
@@ -163,7 +165,7 @@ void Fill(Bytes input, std::uint64_t base) {
   while (input.size() > 1) {
     const std::size_t size =
         std::min<std::size_t>((input[0] % 32) * std::size_t{8}, input.size() - 1);
-    if (size < 8) {  // no whole word for a record
+    if (size < 8) {  // too small for a record
       input = input.subspan(1);
       continue;
     }
@@ -238,7 +240,8 @@ class Session {
   }
 
  private:
-  // Drains the ring, and requires `works` spans of a device, less those that are counted as lost.
+  // Drains the ring. Requires that `works` spans of copies, memsets and kernels come out of it, or
+  // fewer if the others count as lost.
   void Settle(std::uint64_t works, std::uint64_t unstamped) {
     const std::uint64_t before = out_.works;
     const traces::Losses lost = out_.losses;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes any bytes as a JPEG file: the header, the whole picture, a region, the region reduced.
-// Decoders live as long as the program, as a loader's do, so a file meets what the file before it
-// left behind. Their answers must still be those of a fresh decoder.
+// Decodes any bytes as a JPEG file: the header, the whole picture, a region, the region at smaller
+// sizes. As in a loader, the same decoders decode all files. Whatever state an earlier file left in
+// them, they must answer as a new decoder does.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ Region Part(const ImageInfo& info, std::size_t seed) {
   return {x, y, std::max(1, (info.width - x) / 2), std::max(1, (info.height - y) / 2)};
 }
 
-// Our Huffman decoder and libjpeg's have to agree on every file, damaged or not.
+// Requires that our Huffman decoder and libjpeg's give the same result for a file, damaged or not.
 void RequireAgreement(const DecodeOptions& options, std::span<const std::byte> file) {
   DecodeOptions always = options;
   always.own_huffman_from = 0;
@@ -89,7 +89,8 @@ void DecodeWith(JpegDecoder& decoder, const DecodeOptions& options,
     Require(again && Copy(again->view) == pixels);
   }
   const auto region = decoder.Decode(part, {});
-  if (region && whole && options.strict) {  // what damage does to pixels may depend on the region
+  // Without `strict`, pixels of a damaged file may depend on the region.
+  if (region && whole && options.strict) {
     for (int y = 0; y < part.height; ++y) {
       const auto from =
           pixels.begin() + 3 * (static_cast<std::ptrdiff_t>(part.y + y) * all.width + part.x);

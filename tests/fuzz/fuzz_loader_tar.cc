@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever bytes lie where a tar, a packed file, a list or the index of a tar should be: opening
-// says one line or gives samples that lie inside the file. The first byte chooses what they are.
+// Opens any bytes as a tar, a packed file, a list or the index of a tar; the first byte chooses.
+// Opening must either fail with an error of one line, or give samples that lie inside the file.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ void Require(bool holds, const char* what) {
   }
 }
 
-// A file in memory with a name to open it by.
+// A file in memory that can be opened by name.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -71,7 +71,7 @@ void CheckAll(const Result<std::unique_ptr<Source>>& source, std::uint64_t file_
   }
 }
 
-// Sets the checksums of a tar right, so that the fuzzer gets past them.
+// Returns the tar with correct checksums, so that the reader does not stop at them.
 std::string WithTarChecksums(std::string bytes) {
   for (std::size_t at = 0; at + 512 <= bytes.size(); at += 512) {
     if (bytes.compare(at + 257, 5, "ustar") == 0) {
@@ -110,8 +110,8 @@ std::string WithPackChecksums(std::string bytes) {
   return bytes;
 }
 
-// Opens `bytes` as the index of a tar or list that may be another's or damaged, with its checksums
-// set right.
+// Opens `bytes` as the index of a tar and as that of a list, after correcting their checksums.
+// Everything else in the index may be wrong.
 void OpenIndex(std::string bytes) {
   constexpr std::size_t kHeader = 80;
   if (bytes.size() < kHeader) {

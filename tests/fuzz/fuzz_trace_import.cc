@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever bytes lie where another tool's recording should be: importing says one line or gives a
-// trace that can be read to its end. The first byte chooses the format.
+// Imports any bytes as another tool's recording; the first byte chooses the format. The import must
+// either fail with an error of one line, or give a trace that can be read to its end.
 #include <sys/mman.h>
 #include <unistd.h>
 

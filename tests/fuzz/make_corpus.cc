@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes seeds for the fuzz target into a folder: each shape of input, sound.
+// Writes seeds for fuzz_trace_reader into a folder: undamaged inputs of each shape
+// (trace_inputs.h), and one file that is cut off.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -30,7 +31,7 @@ void Add(Bytes& out, std::span<const std::byte> part) {
   out.insert(out.end(), part.begin(), part.end());
 }
 
-// The sections of a packed file in the short form of shape 1.
+// Returns the sections of a packed file as an input of shape 1.
 Bytes Sections(std::span<const std::byte> file) {
   Bytes out;
   penstock::traces::Losses losses;
@@ -57,7 +58,8 @@ Bytes Sections(std::span<const std::byte> file) {
   return out;
 }
 
-// The parts of a recording that shape 2 lays over its own.
+// Returns a recording as an input of shape 2: the parts that trace_inputs.cc copies over its own
+// recording.
 Bytes Parts(RecordingWriter& recording) {
   const std::span<const std::byte> memory = recording.memory();
   Bytes out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Feeds files and folders of files to the fuzz target: to replay a finding without clang.
+// Runs a fuzz target on files and folders of files, so that inputs can be replayed without clang.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -20,14 +20,15 @@ using packed::SectionHeader;
 
 template <class T>
 void AppendValue(std::vector<std::byte>& to, const T& value) {
-  // Not insert(): gcc 12 warns of an overflow in it, wrongly.
+  // This does not use insert(), in which gcc 12 wrongly warns of an overflow.
   const std::size_t at = to.size();
   to.resize(at + sizeof value);
   std::memcpy(to.data() + at, &value, sizeof value);
 }
 
-// Each section: kind, items (2 bytes), thread, first and last (2 bytes each), size (2 bytes),
-// payload. What the fuzzer cannot guess is filled in.
+// Makes a packed file of sections. The input has for each section: kind, items (2 bytes), thread,
+// first and last (2 bytes each), size (2 bytes), payload. This adds magic numbers and checksums,
+// which the fuzzer cannot guess.
 std::vector<std::byte> Sections(std::span<const std::uint8_t> input) {
   std::vector<std::byte> file;
   packed::PackedHeader header{};
@@ -71,7 +72,8 @@ RecordingWriter Recording(std::span<const std::uint8_t> input, wire::FileMode mo
   recording.AddProcess(1, 1, wire::kRoleConsumer, -1);
   recording.AddProcess(2, 2, wire::kRoleWorker, 0);
   std::byte* base = recording.memory().data();
-  // The header behind magic and version, its anchors, then the first two slots of processes.
+  // Overlays the header after magic and version, the header's anchors, and the first two slots of
+  // processes.
   Overlay(base + 24, 40, input);
   Overlay(base + offsetof(wire::FileHeader, anchor_count), 4 + 3 * 24, input);
   Overlay(base + offsetof(wire::FileHeader, processes), 2 * sizeof(wire::ProcessSlot), input);
@@ -91,7 +93,7 @@ RecordingWriter Recording(std::span<const std::uint8_t> input, wire::FileMode mo
     for (std::size_t r = 0; r < records; ++r) {
       std::byte* record = at + wire::kChunkHeaderSize + r * wire::kRecordSize;
       Overlay(record, wire::kRecordSize, input);
-      if (record[2] != std::byte{0xff}) {  // some stay damaged
+      if (record[2] != std::byte{0xff}) {  // these records keep their wrong check
         const std::uint16_t check = wire::CheckOf(record);
         std::memcpy(record + 2, &check, sizeof check);
       }

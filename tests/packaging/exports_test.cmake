@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNM=... -DLIBRARY=... -DMAP=... -P: the library defines exactly the dynamic symbols of its version script.
+# cmake -DNM=... -DLIBRARY=... -DMAP=... -P: checks that LIBRARY exports exactly the names in its version script MAP.
 execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY}
   OUTPUT_VARIABLE _symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" _symbols "${_symbols}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --install` into a folder with a blank in its name: programs, agent, manual pages, completions, and what
-other projects get. Nothing here needs PyTorch."""
+"""Tests `cmake --install` into a folder with a blank in its name: the programs, the agent, manual pages, completions,
+and the CMake package for other projects. These tests do not need PyTorch."""
 import glob
 import json
 import os
@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 
 class Installed(Case):
     def record(self, folder, **options):
-        """Records a Python that reads a file of pictures; returns what the report says of it."""
+        """Records a Python program that reads a picture file, and returns the report on the trace."""
         os.makedirs(os.path.join(folder, "some data"))
         picture = os.path.join(folder, "some data", "one.jpg")
         with open(picture, "wb") as file:

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command that a wheel puts into bin/ finds its package wherever pip lays it out; so does the module."""
+"""The command `penstock` that a wheel puts into bin/ finds the package `penstock` in every layout that pip uses.
+`python -m penstock` finds it too."""
 import os
 import shutil
 import subprocess

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`penstock record` in unusual places: in a container with 64 MB of /dev/shm and processes of its own, as a user with
-few rights, from any directory, by a link, with blanks in every path. Nothing here needs PyTorch."""
+"""Tests `penstock record` in unusual places: in a container with 64 MB of /dev/shm and a pid namespace of its own, as a
+user with few rights, from any directory, called by a link, with blanks in every path. These tests do not need PyTorch.
+"""
 import json
 import os
 import shutil
@@ -11,14 +12,14 @@ import unittest
 
 from install_test import BUILD, NOBODY, PYTHON, Case
 
-# Prefixes of a command that hide parts of the host from it. The last "sh" is $0.
+# Beginnings of command lines: each runs the command after it with a part of the host hidden. The last "sh" is $0.
 SMALL_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")
 NO_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m,ro tmpfs /dev/shm && exec "$@"', "sh")
 OWN_PIDS = ("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
             'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")  # fmt: skip
 AS_NOBODY = ("setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups", "--no-new-privs")
 
-# Two workers read while their parent waits. Prints the size of /dev/shm and its room before they start.
+# Two workers read while their parent waits. Before that, prints the size of /dev/shm and how much of it is free.
 SCRIPT = '''import json, os, sys
 reads = int(sys.argv[2])
 info = os.statvfs("/dev/shm")
@@ -57,7 +58,7 @@ class Places(Case):
             self.skipTest("not permitted here: " + " ".join(prefix[:2]))
 
     def check_record(self, *prefix, trace=None, cwd=None, program=None):
-        """Records the script; returns what it printed and what the report says."""
+        """Records the script. Returns what the script printed and the report on the trace."""
         output = self.run_([*prefix, program or self.program("penstock"), "record", "--quiet",
                             *(["-o", trace] if trace else []), "--", PYTHON, self.script, self.picture, str(READS)],
                            cwd=cwd or self.work)  # fmt: skip
@@ -80,7 +81,7 @@ class Places(Case):
         self.check_record(program=link, cwd="/", trace=os.path.join(self.work, "from the root.penstock"))
 
     def test_preloaded_by_a_link_the_agent_finds_its_python_half(self):
-        # LD_PRELOAD takes no path with a blank, so this path needs a link.
+        # LD_PRELOAD cannot name a path with a blank, so it names a link to the agent.
         agent = os.path.join(self.prefix, "lib", "penstock", "libpenstock_agent.so")
         self.assertIn(" ", agent)
         with tempfile.TemporaryDirectory(prefix="penstock-link-") as folder:
@@ -98,7 +99,7 @@ class Places(Case):
         self.needs(*SMALL_SHM)
         told = self.check_record(*SMALL_SHM)
         self.assertEqual(told["shm"], 64 << 20)
-        self.assertGreater(told["free"], 63 << 20)  # the ring is elsewhere
+        self.assertGreater(told["free"], 63 << 20)  # the ring is not in /dev/shm
 
     def test_without_writable_shared_memory(self):
         self.needs(*NO_SHM)
@@ -128,7 +129,7 @@ class Places(Case):
                               text=True, timeout=120, check=False)  # fmt: skip
         self.assertIn("penstock", done.stderr)
         self.assertIn("python", done.stderr)  # the name of the trace that it could not write
-        # The status is 0 if the program ran, and only then.
+        # The status must be 0 if the program ran, and another one if it did not run.
         self.assertEqual(done.returncode == 0, done.stdout == "ran\n", done.stderr)
         self.assertEqual(os.listdir(closed), [])
 

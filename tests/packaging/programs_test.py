@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --install` and `cpack` work right after `cmake --build --target penstock_programs`, the README's build: that
-target makes every file that they take from the build tree. Compile commands are the same in every clone. Asks the
-build's own rules; nothing is built here."""
+"""`cmake --install` and `cpack` work right after `cmake --build --target penstock_programs`, as README.md builds: this
+target makes every file that they take from the build tree. Compile commands are the same in every clone. These tests
+read the rules of the build folder and build nothing."""
 import json
 import os
 import re
@@ -24,8 +24,8 @@ def in_build(name):
 
 
 def needed_by(target):
-    """The files that ninja makes for a target. `ninja -t inputs` leaves out files that only phony targets name, so this
-    follows the phony targets."""
+    """Returns the files that ninja makes for a target. `ninja -t inputs` leaves out files that only phony targets name,
+    so this follows the phony targets."""
     needed, ahead = set(ninja("inputs", target)), [target]
     while ahead:
         lines = ninja("query", ahead.pop())
@@ -39,7 +39,7 @@ def needed_by(target):
 
 
 def taken_by_install():
-    """The files of the build tree that some cmake_install.cmake names."""
+    """Returns the files of the build tree that a cmake_install.cmake names."""
     taken = set()
     for path, folders, files in os.walk(BUILD):
         folders[:] = [folder for folder in folders if folder not in ("CMakeFiles", "Testing", "_CPack_Packages")]
@@ -57,13 +57,13 @@ class Programs(unittest.TestCase):
         taken = taken_by_install()
         self.assertGreater(len(taken), 20)
         self.assertEqual([], sorted(name for name in taken & made if name not in programs))
-        for name in taken - made:  # written when the build was configured
+        for name in taken - made:  # ninja does not make these: CMake wrote them when it configured the build
             self.assertTrue(os.path.exists(name), name)
 
 
 class Commands(unittest.TestCase):
     def test_no_macro_holds_a_path_of_this_clone(self):
-        """Otherwise ccache does not find what another clone has compiled: penstock_paths() in CMake instead."""
+        """With such a macro, ccache does not find what another clone has compiled. penstock_paths() in CMake avoids it."""
         with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
             entries = json.load(file)
         self.assertGreater(len(entries), 100)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of the wheel without building one: their usage, and scripts/wheel/check.py on wheels made here."""
+"""Tests the scripts of the wheel without building a real one: their usage errors, and scripts/wheel/check.py on small
+wheels that the tests make."""
 
 import os
 import pathlib
@@ -48,7 +49,8 @@ class UsageTest(unittest.TestCase):
 
 @unittest.skipUnless(OTHER and shutil.which("readelf"), "readelf is missing, or this machine has no wheel")
 class CheckTest(unittest.TestCase):
-    """The program in these wheels is this machine's readelf: linked dynamically, for a newer glibc than 2.2."""
+    """The program in these wheels is a copy of this machine's readelf. It is linked dynamically and needs a newer glibc
+    than 2.2."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="penstock-wheel-")

@@ -24,7 +24,7 @@ and no half-written file is left; the collector's memory stays within its bound.
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
-# Kept by hand: the promises that tests outside of the torture check.
+# This part of the document is written by hand. It lists promises that other tests check.
 PROMISES = """
 ## Promises
 
@@ -138,7 +138,7 @@ def number(count):
 
 
 def slower(outcome):
-    """By how much the runs under the collector took longer than alone: the median, as text."""
+    """Returns as text how much longer runs took under the collector than alone (median)."""
     ratios = sorted(f.traced / f.alone for f in outcome.figures if f.mode == "record" and f.alone > 0.2)
     if not ratios:
         return ""
@@ -146,15 +146,15 @@ def slower(outcome):
 
 
 def kept_in(name=""):
-    """The file with the figures of the scenario `name` from its last full run; without a name, the folder of these
-    files."""
+    """Returns the path of the file with the figures of the scenario `name` from its last full run. Without a name,
+    returns the folder of these files."""
     folder = os.path.join(ROOT, "build", "test", "torture")
     os.makedirs(folder, exist_ok=True)
     return os.path.join(folder, name + ".json") if name else folder
 
 
 def keep(outcome, options):
-    """Stores the figures of a scenario for the document, so that scenarios may be run one by one."""
+    """Stores the figures of a scenario in a file, so that the document can be written from scenarios run one by one."""
     notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
     known = {"name": outcome.name, "what": outcome.what, "state": outcome.state, "why": outcome.why,
              "notes": notes, "totals": totals(outcome), "slower": slower(outcome),
@@ -178,7 +178,7 @@ def totals(outcome):
 
 
 def shown(outcome):
-    """The figures as one line for the terminal."""
+    """Returns the figures as one line for the terminal."""
     t = totals(outcome)
     if not t["runs"]:
         return ""
@@ -206,7 +206,7 @@ def row(known):
 
 
 def write(names):
-    """Writes the document of those scenarios `names` that were run in full."""
+    """Writes the document. It has those of the scenarios `names` that were run in full."""
     rows = []
     for name in names:
         try:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every system call of the agent, the recorder and recover fails once, in every way it can.
+"""Makes every system call of the agent, the recorder and recover fail once in every way in which it can fail.
 
 failpoints.py [--full | --seconds N] [--seed N] [--mode NAME]... [--only TEXT] [--jobs N] [--rows]
 
-A point is a system call in the run of a short program. A failure is an error that the call may return,
-fewer bytes than asked, or SIGKILL before or after the call, to its process or to all; "ENOSPC+" is an
-error of this call and of all later ones. Each failure at each point is a run of its own, after which
-the promises of run_modes.py must hold. Without --full, runs cases for --seconds in an order that differs
-each day, with every kind of failure of every mode in turn.
+A point is one system call in the run of a short program. A failure is an error that the call may return;
+"ENOSPC+" is an error of this call and of all later ones. A call may also do fewer bytes than asked, or
+SIGKILL may come before or after it, to its process or to all processes. Each failure at each point is a
+run of its own. After the run, the promises of run_modes.py must hold. Without --full, the script runs for
+--seconds. It takes the kinds of failures of all modes in turn, in an order that differs each day.
 """
 import argparse
 import collections
@@ -29,7 +29,7 @@ KILLS = ("kill", "kill-after", "all", "all-after")
 
 
 class Case:
-    """One failure at one point of a mode."""
+    """One failure at one point of a mode. `variant` chooses one of the two programs of the mode."""
 
     def __init__(self, mode, point, failure, variant):
         self.mode, self.point, self.failure, self.variant = mode, point, failure, variant
@@ -41,7 +41,7 @@ class Case:
 
 
 def cases_of(mode):
-    """All cases of a mode. Its points come from a run of each variant in which nothing fails."""
+    """Returns all cases of a mode. Their points come from runs of both variants in which nothing fails."""
     found = {}
     for variant in (False, True):
         for line in mode.list_points(variant):
@@ -51,13 +51,13 @@ def cases_of(mode):
             lasting = [name + "+" for name in failures if name in LASTING]
             for failure in [*failures, *lasting, *KILLS]:
                 found.setdefault((point, failure), []).append(variant)
-    # A failure at a point that both variants have is tried in one of them, in turn.
+    # If both variants have a point, its failures are tried in the first and the second variant in turn.
     return [Case(mode, *key, variants[number % len(variants)])
             for number, (key, variants) in enumerate(found.items())]  # fmt: skip
 
 
 def sample(cases, seed):
-    """Yields the cases in an order in which each failure of each mode and program comes in turn."""
+    """Yields the cases so that the combinations of mode, program and failure take turns."""
     generator = random.Random(seed)
     strata = collections.defaultdict(list)
     for case in cases:
@@ -75,7 +75,7 @@ def sample(cases, seed):
 
 
 def place(frames):
-    """The functions of ours that are on the stack at the point, innermost first."""
+    """Returns our functions that are on the stack at the point, innermost first."""
     names = []
     for frame in frames:
         module, offset = frame.rsplit("+", 1)
@@ -88,7 +88,8 @@ def place(frames):
 
 
 def attempt(case):
-    """Makes the run, up to TRIES times if it does not reach the point: the number of the collector's looks differs."""
+    """Runs a case, up to TRIES times if a run does not reach the point: the collector looks at the ring more often in
+    some runs than in others, so the number of its calls differs."""
     for _ in range(TRIES):
         result = case.mode.inject(case)
         if result["reached"]:
@@ -103,7 +104,7 @@ def attempt(case):
 
 
 def rows(cases, points):
-    """The rows of RELIABILITY.md: how many failures were tried, by mode and kind."""
+    """Returns the rows of RELIABILITY.md: how many failures were tried, by mode and kind."""
     table = collections.defaultdict(lambda: collections.Counter())
     for case in cases:
         if case.state != "missed":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks codec.c through agent/system/resolve.cc, for tests/agent/resolve. An answer that came
-// through a hook is 10000 higher, so the victim's output says both who answered and whether it was
-// hooked.
+// Hooks the functions of codec.c, and finds the real ones with agent/system/resolve.cc. A hook adds
+// 10000 to the answer. So an answer says which copy of the codec gave it, and whether a hook was
+// called.
 #include <errno.h>
 
 #include "agent/system/resolve.h"

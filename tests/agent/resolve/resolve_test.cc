@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares agent/system/resolve.cc with ld.so itself. Each victim runs without and with the
-// preload, and the same copy of the codec must answer every call. The callers are private
-// libraries, extensions with -fno-plt, static or symbolic linking or RTLD_DEEPBIND, and the
-// executable itself.
+// preload; both times the same copy of the codec must answer a call. The callers are the executable
+// and extensions: with private libraries, with -fno-plt, with static or symbolic linking, and with
+// RTLD_DEEPBIND.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -42,8 +42,9 @@ TEST_P(ResolveTest, EveryCallerGetsTheFunctionItHadWithoutTheAgent) {
   const auto with = Answers(kPreload, GetParam(), "cases");
   ASSERT_EQ(without.size(), with.size());
   for (const auto& [key, text] : without) {
-    if (key == "foreign") continue;  // AnObjectIsUsedByTheCopyThatMadeIt: better than without
-    // A tail call leaves the executable's return address, and this executable has a codec.
+    if (key == "foreign") continue;  // differs on purpose: AnObjectIsUsedByTheCopyThatMadeIt
+    // After a tail call the hook sees a return address in the executable. This executable is linked
+    // with a codec of its own, so the hook calls that one.
     if (key == "tail" && GetParam() == std::string("victim_global")) continue;
     EXPECT_EQ(Value(with, key) % 10000, std::stoi(text)) << key;
   }
@@ -54,7 +55,7 @@ TEST_P(ResolveTest, InterceptsAllButSymbolicAndDeepBoundCallers) {
   for (const char* key : {"versioned", "plain", "noplt", "static", "lazy", "tail"}) {
     EXPECT_TRUE(Hooked(Value(with, key))) << key;
   }
-  // A preload cannot see these callers. They work as without it.
+  // Calls of these extensions do not go through a preload. They work as without it.
   EXPECT_FALSE(Hooked(Value(with, "symbolic")));
   EXPECT_FALSE(Hooked(Value(with, "deep")));
 }

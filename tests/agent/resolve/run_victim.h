@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a victim program under a preload and collects what it printed. For drivers of preload tests.
+// For tests of preloaded libraries: runs a victim program with a preload and collects what it
+// prints.
 #pragma once
 
 #include <sys/wait.h>
@@ -17,7 +18,7 @@ struct Outcome {
   std::string output;
 };
 
-// `command` is a shell command line; `environment` precedes it ("LD_PRELOAD=... X=...").
+// Runs a shell command line with additional variables ("LD_PRELOAD=... X=...").
 inline Outcome RunVictim(const std::string& environment, const std::string& command) {
   Outcome outcome;
   const std::string line = "exec env " + environment + " " + command + " 2>&1";
@@ -32,7 +33,7 @@ inline Outcome RunVictim(const std::string& environment, const std::string& comm
   return outcome;
 }
 
-// Lines of the form "key value".
+// Returns the lines of the form "key value".
 inline std::map<std::string, std::string> Fields(const std::string& output) {
   std::map<std::string, std::string> fields;
   std::istringstream lines(output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads extensions privately and prints what their codec calls answered.
+// Loads extensions with RTLD_LOCAL, lets them call their codecs, and prints the answers.
 //   victim DIR cases | reload | threads | bench | missing
 #include <dlfcn.h>
 #include <unistd.h>
@@ -70,7 +70,8 @@ void Cases(const std::string& dir) {
   std::printf("getppid %d\n", getppid() > 0 ? 1 : getppid());
 }
 
-// Two extensions of the same layout with different codecs take turns at the same addresses.
+// Loads and unloads two extensions in turn. They have the same layout and different codecs, so the
+// loader puts them at the same addresses.
 void Reload(const std::string& dir) {
   int wrong = 0;
   int coincidences = 0;

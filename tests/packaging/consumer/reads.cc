@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// reads TRACE: its spans as "stage name batch sample bytes object" lines.
+// reads TRACE: prints a line "stage name batch sample bytes object" for each span of the trace.
 #include <cstdint>
 #include <cstdio>
 

@@ -25,7 +25,7 @@ constexpr std::array<Letter, 6> kLetters = {{{'N', "ENOSPC", ENOSPC},
 struct Call {
   long number;
   const char* name;
-  const char* failures;  // letters of kLetters; 'S': it may do less than was asked
+  const char* failures;  // letters of kLetters; 'S': the call may do less than was asked
 };
 
 #define CALL(name, failures)    \

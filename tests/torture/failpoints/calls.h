@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls that are made to fail, and the ways in which each may fail according to its
-// manual page (section 2).
+// A list of system calls. For each call it has the ways in which the call may fail according to its
+// manual page (section 2). The tracer makes calls fail in these ways.
 #pragma once
 
 #include <string>
@@ -12,32 +12,33 @@ namespace failpoints {
 
 enum class Kind {
   kNone,
-  kError,      // the call is not made; it returns an error (close() is made first)
-  kShort,      // the call is made for half of the bytes
+  kError,      // the kernel does not do the call, which returns an error; close() is still done
+  kShort,      // the kernel does the call for half of the bytes
   kKill,       // SIGKILL to its process instead of the call
   kKillAfter,  // SIGKILL to its process when the call is done
   kAll,        // SIGKILL to all processes instead of the call
-  kAllAfter,
+  kAllAfter,   // SIGKILL to all processes when the call is done
 };
 
 struct Failure {
   Kind kind = Kind::kNone;
   int error = 0;
-  // Every later call of the same code that may fail with this error fails too.
+  // Later calls of the same code fail too, if they may fail with this error.
   bool lasting = false;
 };
 
-// "ENOSPC", "ENOSPC+" (lasting), "short", "kill", "kill-after", "all", "all-after". Returns
-// Kind::kNone for any other text.
+// Parses "ENOSPC" and other errors, "ENOSPC+" (lasting), "short", "kill", "kill-after", "all" and
+// "all-after". Returns Kind::kNone for any other text.
 [[nodiscard]] Failure ParseFailure(std::string_view text);
 
-// Name of a system call, or "callN".
+// Returns the name of a system call, or "callN" if it is not in the list.
 [[nodiscard]] std::string NameOf(long number);
 
-// Names of the errors that the call may return, and "short" if it may do less than was asked.
+// Returns the names of the errors that the call may return, and "short" if it may do less than was
+// asked.
 [[nodiscard]] std::vector<std::string> FailuresOf(long number);
 
-// Whether the call may return that error.
+// Returns whether the call may return this error.
 [[nodiscard]] bool MayFail(long number, int error);
 
 }  // namespace failpoints

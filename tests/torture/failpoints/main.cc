@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// failpoints: runs a command and lets one of its system calls fail, or kills a process there.
+// failpoints: runs a command and makes one of its system calls fail, or kills a process at this
+// call.
 //
-//   failpoints --list FILE -- CMD         a line for each call that CMD and all it starts make:
-//                                         point, then the ways in which it may fail
+//   failpoints --list FILE -- CMD         writes a line for each system call of CMD and of the
+//                                         processes that it starts: the point, and how it may fail
 //   failpoints --at POINT --do FAILURE -- CMD
-//   failpoints --writes FOLDER FILE -- CMD   what is done to files below FOLDER (writes.h)
+//   failpoints --writes FOLDER FILE -- CMD   logs the operations on files below FOLDER (writes.h)
 //
 // A point is WHOSE:LANE:CALL:N: the N-th CALL by the code WHOSE ("agent" or a program's name) in
-// the task LANE. So other tasks do not change the name of a point. One line of JSON about the run
-// goes to the file of --result. The status is 0 if the command has ended, with whatever status, and
-// 9 if it hung.
+// the task LANE. A point has the same name whatever other tasks do, since N counts only calls of
+// its own task. One line of JSON about the run goes to the file of --result. The status is 0 if the
+// command has ended, with whatever status, and 9 if it hung.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traced tasks: whose code made a call, and where in the tree of tasks it was made.
+// The traced tasks (threads and processes): whose code made a call, and in which task of the tree.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,11 @@
 
 namespace failpoints {
 
-// The program that a process runs. Threads share it, a fork copies it, an exec replaces it.
+// The program that a process runs. The threads of a process share an Image, a fork copies it, an
+// exec replaces it.
 struct Image {
   std::string program;                      // base name of its executable
-  std::map<std::uint64_t, std::string> by;  // instruction pointers seen, and whose code each is
+  std::map<std::uint64_t, std::string> by;  // instruction pointers seen, with CodeAt() of each
 };
 
 struct Task {
@@ -29,23 +30,23 @@ struct Task {
   std::map<std::pair<std::string, long>, int> made;  // number of calls made, by (whose code, call)
   long call = -1;                                    // the call that the task is in
   std::uint64_t arguments[6] = {};
-  // The things to do when that call returns.
+  // What the tracer does when that call returns.
   bool fail = false;
-  bool restore = false;  // put a changed argument back, since the code behind still uses it
+  bool restore = false;  // restore changed argument registers, which the program may use again
   bool kill = false;
   bool kill_all = false;
 };
 
-// Base name of the executable, by /proc/PID/exe.
+// Returns the base name of the executable (/proc/PID/exe).
 [[nodiscard]] std::string ProgramOf(pid_t pid);
 [[nodiscard]] pid_t ProcessOf(pid_t tid);
 
-// Whose code the instruction is: "agent" (libpenstock_agent.so), "PROGRAM/ld" (the dynamic loader)
-// or the program's name.
+// Returns whose code an instruction belongs to: "agent" (libpenstock_agent.so), "PROGRAM/ld" (the
+// dynamic loader) or the program's name.
 [[nodiscard]] const std::string& CodeAt(Task& task, std::uint64_t instruction);
 
-// Addresses of our own code on the stack of `tid`, innermost first: "module+0x12ab". Some may be
-// wrong, since an earlier call may have left a return address on the stack.
+// Returns the addresses of our own code on the stack of `tid`, innermost first, as "module+0x12ab".
+// Some may be wrong, since an earlier call may have left a return address on the stack.
 [[nodiscard]] std::vector<std::string> StackOf(pid_t tid, std::uint64_t instruction,
                                                std::uint64_t stack);
 

@@ -23,7 +23,7 @@ long Trace(int request, pid_t tid, unsigned long address = 0, unsigned long data
   return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
 }
 
-// Whether the call touches a disk: a full disk does not stop writes to a terminal or a pipe.
+// Returns whether the call may fail because a disk is full. Writes to a terminal or a pipe may not.
 bool IsAboutDisk(const Task& task) {
   if (task.call != SYS_write && task.call != SYS_writev && task.call != SYS_pwrite64) return true;
   struct stat info {};
@@ -99,7 +99,8 @@ void Tracer::OnExec(pid_t tid) {
   started_ = true;
 }
 
-// The task has entered a call: makes this call fail as asked.
+// Makes the call that the task has just entered fail as the arguments say. `point`: the call is the
+// point itself, not a later call that a lasting failure also affects.
 void Tracer::Break(Task& task, bool point) {
   const Failure& failure = arguments_.failure;
   user_regs_struct registers{};
@@ -111,7 +112,7 @@ void Tracer::Break(Task& task, bool point) {
       muted_ = muted_ || ((task.call == SYS_write || task.call == SYS_writev) &&
                           task.arguments[0] == STDERR_FILENO);
       if (task.call == SYS_brk) {
-        registers.rdi = 0;  // brk fails by leaving the break where it is
+        registers.rdi = 0;  // with this argument brk changes nothing, which is how it fails
         task.fail = false;
         task.restore = true;
       } else if (task.call != SYS_close) {
@@ -227,7 +228,8 @@ void Tracer::OnStop(pid_t tid, int status) {
       OnExec(tid);
       return Resume(tid);
     case PTRACE_EVENT_STOP:
-      // A stop of the whole group lasts until SIGCONT; that of a new task does not.
+      // A task that a signal stopped must stay stopped up to SIGCONT. The stop of a new task ends
+      // at once.
       if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
         Trace(PTRACE_LISTEN, tid);
         return;
@@ -267,7 +269,7 @@ int Tracer::Run() {
     if (g_late != 0 && !hung_) {
       hung_ = true;
       KillAll();
-      alarm(2);  // kills again what has been started meanwhile
+      alarm(2);  // then kills also what is started after this
     } else if (g_late != 0 && tid < 0) {
       KillAll();
       alarm(2);

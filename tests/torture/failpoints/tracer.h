@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a command under ptrace. Lists its system calls, breaks them or logs what they write, as the
-// arguments say. Waits for all children of this process.
+// Runs a command under ptrace. As the arguments say, lists its system calls, makes them fail or
+// logs what they write. Waits for all children of this process.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -64,7 +64,7 @@ class Tracer {
   bool started_ = false;  // the command itself has been executed
   bool reached_ = false;
   bool hung_ = false;
-  std::string whose_;  // whose call the point is; a lasting failure hits the calls of this code
+  std::string whose_;  // whose call the point is; a lasting failure affects the calls of this code
   std::vector<std::string> stack_;
   std::vector<pid_t> pids_;
   bool muted_ = false;  // a write to standard error has failed

@@ -45,7 +45,7 @@ std::string TextAt(pid_t tid, std::uint64_t address) {
   return text;
 }
 
-// The path that a call was given, made absolute.
+// Returns as an absolute path the path that a call has as its argument.
 std::string PathAt(pid_t tid, std::uint64_t folder, std::uint64_t address) {
   const std::string path = TextAt(tid, address);
   if (!path.empty() && path[0] == '/') return path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs in order the operations on the files below a folder, so that they can be replayed up to any
-// moment. Does not see bytes that are stored through a mapping.
+// Logs the operations on the files below a folder in their order, so that powerloss.py can replay
+// them up to any moment. Does not see bytes that are stored through a mapping.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace failpoints {
 
-// Two files: PATH has a line for each operation (fields divided by tabs), PATH.data the bytes.
-//   open INODE PATH                    the file exists from here on
-//   write INODE OFFSET SIZE AT         SIZE bytes, from AT of the data
+// Writes two files. PATH has a line for each operation, with tabs between the fields. PATH.data has
+// the written bytes of all operations.
+//   open INODE PATH                    the file exists from this operation on
+//   write INODE OFFSET SIZE AT         SIZE bytes at OFFSET; they begin at AT in PATH.data
 //   truncate INODE SIZE
 //   allocate INODE MODE OFFSET SIZE
 //   rename FROM TO, exchange FROM TO, link INODE TO, unlink PATH
@@ -22,7 +23,7 @@ namespace failpoints {
 //   map INODE                          a shared, writable map
 class WriteLog {
  public:
-  // `folder`: absolute, without links in it.
+  // `folder` must be an absolute path without symbolic links.
   WriteLog(std::string folder, const std::string& path);
   ~WriteLog();
   WriteLog(const WriteLog&) = delete;
