@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forges traces whose checksums are right and whose contents are absurd. traces/FORMAT.md has the layout."""
+"""Forges traces with correct checksums and absurd contents. traces/FORMAT.md describes the layout."""
 import ctypes
 import ctypes.util
 import struct
@@ -97,7 +97,8 @@ def section(kind, payload, items, thread=0, first=0, last=0, raw=None, packed=Tr
 
 
 def finished(sections, listed=None):
-    """A whole file: sections, a table of contents and a footer. `listed`: indices of the sections in the table."""
+    """Returns a whole file: header, sections, a table of contents and a footer. `listed` has the indices of the
+    sections that the table names."""
     out = bytearray(header())
     offsets = []
     for one in sections:
@@ -124,7 +125,8 @@ def thread(index, of, tid, name="main"):
 
 
 def spans(count, first=1000):
-    """A block of spans of one nanosecond each, one after the other. Each column has only one byte for each span."""
+    """Returns a block of spans that follow one another and last one nanosecond each. A column takes only one byte for
+    each span."""
     columns = {1: zigzag(first) + bytes(count - 1), 2: b"\x01" * count, 3: bytes(count), 10: b"\x01" * count,
                12: bytes(count)}
     return varint(len(columns)) + b"".join(
@@ -132,6 +134,6 @@ def spans(count, first=1000):
 
 
 def table():
-    """Sections of a process, its thread and a text, which other sections refer to."""
+    """Returns sections with a process, a thread of it and a text. Other sections refer to them."""
     return [section(STRINGS, varint(1) + zigzag(0) + varint(0) + varint(0), 1),
             section(PROCESSES, process(0, 100), 1), section(THREADS, thread(0, 0, 100), 1)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every reader of foreign bytes under libFuzzer with AddressSanitizer, starting from the
-corpus in the tree.
+"""Runs every fuzz target with libFuzzer and AddressSanitizer, starting from the corpus in the tree.
 
-Keeps new inputs in build/test/corpus-TARGET, where the next run begins.
+Each target reads files that may come from anywhere. New inputs go into build/test/corpus-TARGET. The next run
+starts from them too.
 """
 import os
 import re
@@ -42,7 +42,7 @@ def fuzz(run, target, *seeds):
 
 
 def fuzz_trace_reader(run):
-    """any bytes as a trace or a recording, read to the end, drained in pieces, exported"""
+    """any bytes as a trace or a recording: read to the end, drained in two rounds, exported"""
     fuzz(run, "fuzz_trace_reader", "tests/fuzz/corpus/fuzz_trace_reader", "traces/samples",
          "build/release/tests/fuzz/corpus", "tests/fuzz/regressions")
 
@@ -53,7 +53,7 @@ def fuzz_trace_import(run):
 
 
 def fuzz_loader_jpeg(run):
-    """any bytes as a JPEG file, whole, in part, reduced; our decoder against libjpeg's"""
+    """any bytes as a JPEG file: decoded as a whole, in part, at smaller sizes; our decoder compared with libjpeg's"""
     fuzz(run, "fuzz_loader_jpeg", "tests/fuzz/corpus/fuzz_loader_jpeg")
 
 

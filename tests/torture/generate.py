@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs small generated programs by the thousand, each alone, under the agent and under the recorder. Shrinks and keeps
-each program that differs.
+"""Runs thousands of small generated programs: each alone, under the agent and under the recorder. If the runs of a
+program differ, shrinks the program and keeps it.
 
     generate.py --programs 2000               with a seed of its own, which it prints
     generate.py --programs 100000 --state F   goes on where the last run with F ended
@@ -27,12 +27,12 @@ import victim_programs as programs
 import victim_runs as runs
 import victim_shrink as shrink
 
-# A smaller ring than usual, since each program needs one.
+# The options for a small ring, since each of the many runs makes one.
 SMALL = ("--buffer", "16M", "--memory", "off", "--gpu", "off")
 
 
 def options_of(number):
-    """Every sixteenth program is recorded with the default options."""
+    """Returns the options of the recorder for a program. Every sixteenth program has the default options."""
     return () if number % 16 == 0 else SMALL
 
 
@@ -41,8 +41,8 @@ def kinds(verdict):
 
 
 def smallest(place, program, difference, options, every_byte):
-    """Shrinks the program while the difference remains. Runs each candidate twice, since a difference may come and
-    go."""
+    """Returns the smallest program found that still has the difference. Runs each candidate up to twice, since a
+    difference may not show in every run."""
 
     def differs(candidate):
         for _ in range(2):
@@ -62,7 +62,8 @@ def signature(program, difference):
 
 
 def keep(folder, program, difference):
-    """Writes the program to a file, unless there is one of the same signature. Returns the file's name."""
+    """Writes the program to a file, unless there is a file for the same kind of difference and the same actions.
+    Returns the file's name."""
     kind, words = signature(program, difference)
     essential = [word for word in words if word not in ("open", "read", "close", "flush", "pread")]
     name = "-".join([kind, *(essential or list(words))])[:100].rstrip("-")
@@ -108,8 +109,8 @@ def work(number, job, tasks, results, places, seed, want):
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
-                # Takes the kind of difference that was met least often so far. Each kind is shrunk only a
-                # few times.
+                # Of the differences, takes the one whose kind came least often so far. For each kind, only the
+                # first few programs are shrunk.
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
                 if seen[difference.kind] <= want.shrink:
@@ -172,7 +173,7 @@ def campaign(places, want):
             job.terminate()
         job.join()
     print(totals.line(), flush=True)
-    # If more than a few programs are unsteady, stuck or wrong, the generator must be repaired.
+    # Programs that are unsteady, stuck or wrong show faults of the generator. A few of them are tolerated.
     off = totals.words["unsteady"] + totals.words["stuck"] + totals.words["wrong"]
     if off > want.programs // 100 + 2:
         print("too many programs that are no good: the generator's fault", flush=True)
@@ -181,7 +182,7 @@ def campaign(places, want):
 
 
 def replay(places, want):
-    """Runs the kept programs three times each, in every mode."""
+    """Runs each of the kept programs three times in every mode."""
     names = []
     for path in want.replay:
         names += [path] if os.path.isfile(path) else sorted(

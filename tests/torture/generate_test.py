@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The generator of victims: a number always gives the same program, differences are found, and a program is shrunk to
-the lines that make the difference."""
+"""Tests the generator of victims: a number always gives the same program, differences are found, and a program is
+shrunk to the lines that cause the difference."""
 import os
 import sys
 import unittest

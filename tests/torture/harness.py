@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a victim without the agent, with it, and under the collector, and checks the results.
+"""Runs a victim without the agent, with the agent alone, and under the collector, and checks the results.
 
-The program must end and print as it would alone. The trace must be sound or say what it lacks. Each
-finished read must be in the trace or counted as lost, and nothing may be left behind. The document
-shows the figures of the runs: processes, spans, memory of the collector, size of the trace, time.
+The program must end and print as it would without the agent. The trace must be undamaged or say what it lacks.
+Each finished read must be in the trace or counted as lost. No process or temporary file may be left behind.
+tests/RELIABILITY.md shows the figures of the runs: processes, spans, memory of the collector, size of the
+trace, time.
 """
 import json
 import os
@@ -33,7 +34,7 @@ def victim(*arguments, name="torture_victim"):
 
 
 def can_mount():
-    """Why mounting is not possible here; "" if it is."""
+    """Returns why file systems cannot be mounted here, or "" if they can."""
     if not shutil.which("unshare"):
         return "there is no unshare"
     done = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], text=True,
@@ -42,7 +43,7 @@ def can_mount():
 
 
 def marked(mark):
-    """Ids of living processes whose environment has `mark`."""
+    """Returns the ids of living processes whose environment has `mark`."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -107,7 +108,7 @@ class Watcher(threading.Thread):
 
 
 def slope(points):
-    """Growth per second by least squares over the second half of `points`; 0 if there are too few."""
+    """Returns the growth per second by least squares over the second half of `points`, or 0 if there are too few."""
     points = points[len(points) // 2 :]
     if len(points) < 10:
         return 0.0
@@ -118,7 +119,7 @@ def slope(points):
 
 
 def summary(path):
-    """The report of penstock-validate on a trace."""
+    """Returns the report of penstock-validate on a trace."""
     done = support.run([support.program("penstock-validate"), "--json", path], timeout=300)
     if done.status != 0:
         raise Failure("validate: %s" % done.stderr.strip()[-200:])
@@ -126,7 +127,7 @@ def summary(path):
 
 
 def fact(path, key):
-    """The value of a fact of the run, or None."""
+    """Returns the value of a fact of the run, or None if the trace does not have it."""
     with tempfile.TemporaryFile("w+") as file:
         subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], stdout=file,
                        timeout=300, check=True)
@@ -151,7 +152,7 @@ class Figures:
 
 
 class Run:
-    """A scenario at work: its folder, its set of files, and the mark of its processes."""
+    """One execution of a scenario: its folder, its set of files, and the variable that marks its processes."""
 
     def __init__(self, quick, seed=1):
         self.quick = quick
@@ -208,10 +209,11 @@ class Run:
 
     def check(self, command, modes=("bare", "record"), extra=None, options=(), more=0, lossless=True,
               surround=list, alone=None, preload="", in_file=True, found_at=None):
-        """Runs `command` alone and in each mode, and checks the results. `more`: so many spans beyond the counted
-        reads are allowed, since victims may be killed between a read and its count. `lossless`: nothing may be
-        dropped. `surround`: a function that wraps a command, for example in a namespace. `in_file`: there must be a
-        trace with reads in it. `found_at`: where `surround` puts the trace. Returns the figures."""
+        """Runs `command` alone and in each mode, and checks the results. Returns the figures of the runs. `more`: how
+        many spans there may be in addition to the counted reads, since victims may be killed between a read and its
+        count. `lossless`: nothing may be dropped. `surround`: a function that puts a command into another one, for
+        example to run it in a namespace. `in_file`: there must be a trace with reads in it. `found_at`: where
+        `surround` puts the trace."""
         alone = alone or self.start(surround(command), {"LD_PRELOAD": preload} if preload else extra)
         made = []
         for mode in modes:
@@ -262,7 +264,7 @@ class Run:
             raise Failure("%s: %d lost" % (figures.mode, figures.lost))
 
     def gone(self, output=None):
-        """Checks that nothing is left: no process, no ring, no half-written file."""
+        """Checks that nothing is left: no process, no ring, no temporary file. If `output` is given, it must exist."""
         deadline = time.monotonic() + PATIENCE
         while marked(self.mark):
             if time.monotonic() > deadline:

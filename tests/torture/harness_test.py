@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness finds lost reads, changed output, and anything that is left behind."""
+"""Tests that the harness finds lost reads, changed output, and processes or files that are left behind."""
 import os
 import subprocess
 import sys
@@ -66,7 +66,7 @@ class Finds(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 10
-        while not harness.marked(self.run_.mark):  # waits for its exec
+        while not harness.marked(self.run_.mark):  # up to its exec, the process has another environment
             self.assertLess(time.monotonic(), deadline)
         with mock.patch.object(harness, "PATIENCE", 0.1):
             with self.assertRaisesRegex(harness.Failure, "processes are left"):
@@ -80,7 +80,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(harness.slope(points[:3]), 0)
 
     def test_forged_checks_are_right(self):
-        # XXH64 of nothing, and of the test vectors of its authors.
+        # Published values of XXH64.
         self.assertEqual(forge.xxh64(b""), 0xEF46DB3751D8E999)
         self.assertEqual(forge.xxh64(b"abc"), 0x44BC2CF5AD770999)
         with harness.tempfile.NamedTemporaryFile() as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from a stranger: each program that reads a trace stays within its bound of memory, ends by
-itself and writes nothing but its output."""
+"""Reads forged files, as a stranger may send them. Each program that reads a trace must stay within its limit of
+memory, end by itself and write nothing but its output."""
 import os
 import resource
 import subprocess
@@ -13,8 +13,8 @@ from harness import Failure, Skip
 
 MEGABYTE = 1 << 20
 FREE, PER_BYTE = 256 << 20, 256  # traces/packed/decode_budget.h
-# A reader may take so many times the decoded data: it builds the model of a report, or the levels of
-# a timeline.
+# A reader may take this many times the memory of the decoded data, since it also builds the model of a report or
+# the levels of a timeline.
 DERIVED = 3
 PATIENCE = 300
 # C1 control characters, and characters that change the direction of text.
@@ -26,7 +26,7 @@ def big(count):
 
 
 def shared_texts(count, length):
-    """A text of `length` bytes, and `count` more texts that have all of it as their beginning."""
+    """Returns a section with a text of `length` bytes, and with `count` more texts that share all its bytes."""
     ids = forge.zigzag(1) + forge.zigzag(0) * count
     lengths = forge.varint(0) + forge.varint(length) + (forge.varint(length) + forge.varint(0)) * count
     return forge.section(forge.STRINGS, big(count + 1) + ids + lengths + b"x" * length, count + 1)
@@ -37,7 +37,7 @@ def rows(kind, count, columns):
 
 
 def forged(scale):
-    """Yields the name and contents of each file; `scale` multiplies the bombs."""
+    """Yields the name and the contents of each file. Bombs, files that are huge when unpacked, grow with `scale`."""
     table = forge.table()
     spans = forge.section(forge.SPANS, forge.spans(65536), 65536, 0, 1000, 1000 + 65536)
     event = rows(forge.EVENTS, 2_000_000, 7)
@@ -77,7 +77,8 @@ def forged(scale):
 
 
 def high_water(pid):
-    """The most memory that a process has had. wait4() does not give it: its figure is at least our own memory."""
+    """Returns the largest memory (VmHWM) that a process has had so far. The figure of wait4() is no use: it also counts
+    this process's memory, which the child had before its exec."""
     try:
         with open("/proc/%d/status" % pid, encoding="utf-8") as file:
             for line in file:
@@ -89,19 +90,18 @@ def high_water(pid):
 
 
 def packed(parts):
-    """The parts as one gzip file. Only one part at a time is in memory."""
+    """Returns the parts as one gzip file. Only one part at a time is in memory."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return b"".join(packer.compress(part) for part in parts) + packer.flush()
 
 
 def measured(command, folder):
-    """Runs the command as the first process to be killed if the machine runs out of memory. Returns its
-    status, largest memory, standard output and standard error."""
+    """Runs the command, and returns its status, largest memory, standard output and standard error."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
-            file.write("1000")  # the kernel kills this process before any other
+            file.write("1000")  # if memory runs out, the kernel kills this process before any other
 
     begin = time.monotonic()
     with open(os.path.join(folder, "stdout"), "w+b") as out, open(
@@ -127,7 +127,7 @@ def measured(command, folder):
 
 
 def readers(path, folder):
-    """(name, command) of every program that reads a trace."""
+    """Yields (name, command) for every program that reads a trace."""
     output = os.path.join(folder, "out")
     yield "validate", [support.program("penstock-validate"), path]
     yield "report", [support.program("penstock"), "report", path]
@@ -190,8 +190,7 @@ def hostile_traces(run):
     run.worst, run.slowest, run.read = (0, "", 0), (0.0, ""), 0
     files = 0
     for name, contents in forged(1):
-        # A small file goes to every reader. A file that is huge when unpacked goes only to those
-        # that read all of it.
+        # A small file goes to every reader. A bomb goes only to the readers that read all of it.
         bomb = not name.startswith(("counts", "names", "gaps"))
         wanted = ("validate", "report", "export perfetto", "pack", "gui timeline") if bomb else None
         if run.quick:
@@ -206,7 +205,7 @@ def hostile_traces(run):
 
 
 def hostile_recovery(run):
-    """a T.part that names somebody else's file as its ring: it is neither changed nor removed"""
+    """a T.part that names somebody else's file as its ring: recover neither changes nor removes this file"""
     mine = os.path.join(run.folder, "mine.penstock")
     traced = run.start(["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + mine,
                         *support.record("unused", [])[:0], os.path.join(os.environ["PENSTOCK_TORTURE"],

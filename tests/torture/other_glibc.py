@@ -5,9 +5,9 @@
     other_glibc.py ROOT...
 
 ROOT is the root folder of a system, such as `debootstrap --variant=minbase
---include=python3-minimal bullseye ROOT` makes. Needs root (chroot). In each, programs alone and
-under the agent must end and print the same, and their recording must be sound and hold the reads.
-PENSTOCK_AGENT_LIB and PENSTOCK_BIN name what was built (default: build/release of this tree).
+--include=python3-minimal bullseye ROOT` makes. Needs root (chroot). In each ROOT, programs must end and
+print the same alone and under the agent. Their recordings must be undamaged and hold the reads.
+PENSTOCK_AGENT_LIB names the agent, and PENSTOCK_BIN the folder of programs (default: those of build/release).
 """
 import glob
 import json
@@ -41,7 +41,7 @@ class Failure(Exception):
 
 
 def run(root, command, extra=()):
-    """Runs `command` in `root`. `extra`: variables of the program, not of chroot."""
+    """Runs `command` in `root`. `extra` has variables that the program gets and chroot does not."""
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C", "PYTHONDONTWRITEBYTECODE": "1"}
     inside = ["/bin/sh", "-c", "cd /penstock-test && exec /usr/bin/env \"$@\"", "sh", *extra, *command]
     done = subprocess.run([CHROOT, root, *inside], env=environment, stdin=subprocess.DEVNULL,
@@ -58,7 +58,7 @@ def summary(trace):
 
 
 def check(root, place):
-    """Yields (what was run, number of spans) of each program."""
+    """Runs and checks the programs in `root`. Yields (what was run, number of spans) for each."""
     os.mkdir(os.path.join(place, "data"))
     for number in range(FILES):
         with open(os.path.join(place, "data", "%02d.bin" % number), "wb") as file:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power fails at any moment of a run. Whatever is then on the disk: is the old or the new trace there as a whole?
+"""Checks that, if power fails at any moment of a run, the disk holds the old or the new trace as a whole.
 
 powerloss.py [--states N] [--seed N] [--mode NAME]...
 
-The writes of a run (failpoints --writes) are replayed up to each of its operations. The model is the
-usual one of such tests (ALICE, Pillai and others, OSDI 2014). Operations on a file before its last
-fsync are on the disk. Of the later operations any may be there, in any order, and writes may be torn
-at sectors of 512 bytes. A file may also have its new length and zeros for bytes. Changes of names
-before the last fsync of the folder are on the disk. Later changes are there up to any of them,
-whatever bytes are.
+The script replays the logged writes of a run (failpoints --writes) up to each operation. The model of the disk
+is the usual one of such tests (ALICE, Pillai and others, OSDI 2014). Operations on a file before its last
+fsync are on the disk. Any of the later ones may be there, in any order, and writes may be torn at sectors of
+512 bytes. A file may also have its new length with zeros in place of the new bytes. Changes of names before
+the last fsync of the folder are on the disk. Later changes of names get there in their order, so the disk has
+some number of them, independently of the files' bytes.
 """
 import argparse
 import collections
@@ -40,7 +40,7 @@ class Log:
 
 
 class Disk:
-    """The operations that a disk has got up to a moment, and how many of them are certainly on it."""
+    """The operations that were sent to a disk up to a moment, and how many of them are certainly on it."""
 
     def __init__(self, first):
         self.files = {"old": [("write", 0, first)]} if first else {}
@@ -75,7 +75,7 @@ class Disk:
             self.names.append((kind, *[os.path.basename(path) for path in rest]))
 
     def folder(self, count):
-        """{name: inode} after the first `count` changes of names."""
+        """Returns {name: inode} as it is after the first `count` changes of names."""
         names = {}
         for kind, *rest in self.names[:count]:
             if kind == "link":
@@ -89,8 +89,8 @@ class Disk:
         return names
 
     def contents(self, inode, how, generator):
-        """The bytes of a file. `how` says which uncertain operations are on the disk: "all", "none", "chance" (a random
-        part), or "zeros" (none, but the file has its new length)."""
+        """Returns the bytes of a file. `how` says which uncertain operations are on the disk: "all", "none", "chance"
+        (a random part), or "zeros" (none, but the file has its new length)."""
         kept = bytearray()
         length = 0
         for number, (kind, offset, data) in enumerate(self.files[inode]):
@@ -124,8 +124,8 @@ def put(contents, offset, data):
 
 
 def states(log, first, generator, some):
-    """Yields (moment, {name: bytes}): folders that may be found after a power loss. For each moment and each number of
-    changed names, `some` of them are random."""
+    """Yields (moment, {name: bytes}) for folders that may be found after a power loss at that moment. For each moment
+    and each number of name changes there are three fixed folders and `some` random ones."""
     disk = Disk(first)
     for moment, line in enumerate([None, *log.lines]):
         if line:
@@ -148,7 +148,7 @@ class Checker:
         self.outcomes = collections.Counter()
 
     def problem(self, folder):
-        """What is wrong with a folder, or ""."""
+        """Returns what is wrong with a folder, or ""."""
         key = tuple(sorted((name, hash(data)) for name, data in folder.items()))
         if key not in self.seen:
             self.seen[key] = self.look(folder)
@@ -193,7 +193,7 @@ class Checker:
 
 
 def replay(mode, variant, arguments, generator):
-    """Returns how many states of a mode were tried, and how many of them are wrong."""
+    """Returns how many states of a mode were tried, and how many kinds of problems were found."""
     place = runs.Place(mode.workplace)
     try:
         mode.prepare(place, variant)
@@ -211,7 +211,7 @@ def replay(mode, variant, arguments, generator):
         mode.check(case, ended)
         assert not case.problems, case.problems
         log = Log(path)
-        for name, (inode, data) in before.items():  # files from before the run are on the disk
+        for name, (inode, data) in before.items():  # files that were there before the run are on the disk
             if name != "t.penstock" or not variant:
                 log.lines[:0] = [["open", str(inode), name], ["write", str(inode), "0", str(len(data)), str(len(log.data))],
                                  ["sync", str(inode)], ["syncfolder", ""]]  # fmt: skip

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to run a program in which failpoints.py lets a system call fail, and what must hold after each.
+"""The modes in which failpoints.py runs a program and makes a system call fail, and the checks after such a run.
 
-Each run ends. A finished trace that had the name before is unchanged, or the new one stands in its
-place, whole. Nothing half-written has the final name. Nothing is left in shared memory or beside
-the trace.
+In every mode the run must end. If there was a finished trace of the same name, it must be unchanged, or the
+complete new trace must be in its place. No incomplete file may have the final name. Nothing may be left in
+shared memory or beside the trace.
 
-bare    The program runs under the agent alone. It ends and prints as it does without the agent. The
-        trace has every read that was finished, or says that it lost some.
-record  The program runs under penstock record, whose calls fail as well. penstock recover finishes a
-        trace that was not finished. If there is no trace, a line says so.
-recover Runs after everybody was killed. It says what failed, and a second try finds all there was.
+bare    The program runs under the agent alone. It must end and print as it does without the agent. The trace
+        must have every read that was finished, or say that it lost some.
+record  The program runs under penstock record, whose calls fail as well. penstock recover must finish a trace
+        that was not finished. If there is no trace, a line must say so.
+recover All processes of a recording were killed, and penstock recover runs. It must say what failed. If it
+        runs a second time, it must recover everything.
 """
 import glob
 import os
@@ -26,7 +27,7 @@ class Mode:
     """A way to run the victim, and the checks after a failure."""
 
     name = ""
-    reads = READS  # in the trace of a run in which nothing fails
+    reads = READS  # reads in the trace of a run in which nothing fails
     strict = True  # a trace with the final name must be whole
 
     def __init__(self, workplace):
@@ -83,7 +84,7 @@ class Mode:
                 ended.status, ended.stdout[-80:], ended.stderr[-200:]))  # fmt: skip
 
     def check_old(self, case, ended):
-        """Whether the name still has the old trace. If it has no trace at all, that is a problem of the case."""
+        """Returns whether the file with the trace's name is still the old trace. If the file is gone, adds a problem."""
         path = ended.place.trace
         if not case.variant:
             return False
@@ -93,7 +94,7 @@ class Mode:
         return digest(path) == self.workplace.old_digest
 
     def made(self, case, ended):
-        """Paths of the new traces: all but the earlier one if that is unchanged."""
+        """Returns the paths of the traces, without the earlier one if it is unchanged."""
         old = self.check_old(case, ended)
         return [path for path in sorted(glob.glob(ended.place.out + "/*.penstock"))
                 if not (old and path == ended.place.trace)]  # fmt: skip
@@ -139,7 +140,7 @@ class Bare(Mode):
                 if not (old and path == ended.place.trace)]  # fmt: skip
         for path in made:
             if not path.endswith(".penstock"):
-                excused = killed or case.failure.endswith("+")  # nobody could remove the file
+                excused = killed or case.failure.endswith("+")  # in these cases the agent could not remove the file
                 (case.notes if excused else case.problems).append("left: %s" % suffix(path))
                 continue
             before = self.check_trace(case, path, not killed)
@@ -157,8 +158,8 @@ class Bare(Mode):
         if not made and not killed:
             case.notes.append("bare %s: not traced" % case.failure)
         left = segments(ended)
-        # A process leaves its segment if it was killed before it had a file or after it had finished the
-        # file, or if its shmctl failed. The next recording removes the segment.
+        # A segment may stay if its process was killed before it made the file or after it finished the file. It
+        # may also stay if the process had no memory or its shmctl failed. The next recording removes the segment.
         excused = killed or case.failure == "ENOMEM+" or ":shmctl:" in case.point
         if left and not excused:
             case.problems.append("%d segments of shared memory are left" % len(left))
@@ -168,12 +169,12 @@ class Bare(Mode):
 
 
 def suffix(path):
-    """Name of a file beside the trace, without the parts that differ from run to run."""
+    """Returns the name of a file beside the trace, without the parts that differ from run to run."""
     return "".join(c for c in os.path.basename(path).replace("t.penstock", "T") if not c.isdigit())
 
 
 def plain(place, text):
-    """`text` without the parts that differ from run to run."""
+    """Returns `text` without the parts that differ from run to run."""
     for name in (place.out + "/", place.shm + "/", TORTURE + "/"):
         text = text.replace(name, "")
     return re.sub("penstock-[0-9]+-[0-9]+-[0-9a-f]+", "RING", text).strip().replace("\n", " / ")
@@ -191,10 +192,10 @@ class Record(Mode):
 
     @staticmethod
     def refused(case, ended):
-        """Whether the command was not run and one line says why, such as that the agent was not found."""
+        """Returns whether the recorder did not run the command and said why in one line, such as a missing agent."""
         early = case.point.startswith("penstock-record:0:") or ":execve:" in case.point
         said = len(ended.stderr.splitlines()) == 1 or ended.result["muted"]
-        if case.failure == "ENOMEM+" and ended.status == -6:  # there was no memory from the start
+        if case.failure == "ENOMEM+" and ended.status == -6:  # without memory the recorder aborts
             return ended.stdout == ""
         return early and ended.stdout == "" and said and ended.status in (3, 126, 127)
 
@@ -232,7 +233,7 @@ class Record(Mode):
             case.notes.append("record %s: not traced: %s" % (case.failure, shown(ended)))
             if not said and not ended.result["muted"]:
                 case.problems.append("no trace, and nothing was said")
-        excused = case.failure in ("EIO+", "ENOMEM+")  # the recorder could remove nothing
+        excused = case.failure in ("EIO+", "ENOMEM+")  # in these cases the recorder could not remove files
         for path in sorted(glob.glob(place.out + "/*")):
             if not path.endswith(".penstock") and not excused and not (path.endswith(".part") and killed):
                 case.problems.append("left: %s; said %r" % (suffix(path), shown(ended)[-160:]))
@@ -246,7 +247,7 @@ class Record(Mode):
 
 class Recover(Mode):
     name = "recover"
-    reads = READS + 3  # some are on the disk, some in the ring
+    reads = READS + 3  # some of them are on the disk, the others in the ring
 
     def is_ours(self, point):
         return point.split(":")[0] == "penstock-recover"
@@ -255,7 +256,8 @@ class Recover(Mode):
         return [support.program("penstock-recover"), place.trace]
 
     def prepare(self, place, taken):
-        """Kills all processes once the program has read all; then takes the trace's name if `taken`."""
+        """Records a program and kills all processes after it has read its files. If `taken`, then puts an old trace at
+        the trace's path."""
         told = os.path.join(place.folder, "told")
         point = "torture_failpoints_victim:0.1:pause:1"
         command = support.record(place.trace, [*self.workplace.victim, "--wait", told, place.trace + ".part",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a program in which failpoints.py lets a system call fail: their folders, the tools, and what is left."""
+"""For failpoints.py: runs a program with a tool that makes a system call fail. Makes the folders of runs, and finds
+what a run leaves behind."""
 import ctypes
 import hashlib
 import json
@@ -25,35 +26,36 @@ def digest(path):
 
 
 def validate(path):
-    """The report of penstock-validate, or None if it refuses the file."""
+    """Returns the report of penstock-validate on a file, or None if it refuses the file."""
     done = subprocess.run([support.program("penstock-validate"), "--json", path], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)  # fmt: skip
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def nameless(path):
-    """Number of spans of whose object only the hash of its name is known."""
+    """Returns the number of spans whose object has no name, only the hash of its name."""
     done = subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], text=True,
                           stdout=subprocess.PIPE, check=True)  # fmt: skip
     return sum('"object":"#' in line for line in done.stdout.splitlines())
 
 
 def whole(summary):
-    """Whether nothing is damaged, and everything that is missing was counted."""
+    """Returns whether nothing in a trace is damaged. Records that were counted as lost may be missing."""
     losses = summary["losses"]
     return not summary["problems"] and not any(
         losses[key] for key in ("damaged_records", "damaged_bytes", "damaged_chunks", "truncated"))
 
 
 def all_segments():
-    """{segment: process that made it} of the System V segments of this IPC namespace."""
+    """Returns {segment: process that made it} for the System V segments of this IPC namespace."""
     with open("/proc/sysvipc/shm", encoding="utf-8") as file:
         next(file)
         return {int(line.split()[1]): int(line.split()[4]) for line in file}
 
 
 def segments(ended):
-    """Segments that a run has made. Segments that were there before do not count, since process ids are used again."""
+    """Returns the segments that the processes of a run have made. Leaves out segments that were there before the run,
+    whose makers may have had the same process ids."""
     return [segment for segment, maker in all_segments().items()
             if maker in ended.result["pids"] and segment not in ended.before]  # fmt: skip
 
@@ -70,7 +72,7 @@ def recover(place, trace=""):
 
 
 class Ended:
-    """A run: the tool's result, what the program printed, and its folder."""
+    """A run that has ended: the tool's result, what the program printed, and its folders."""
 
     def __init__(self, place, done, result, before):
         self.place, self.result, self.before = place, result, before
@@ -94,11 +96,12 @@ class Place:
 
 
 class Workplace:
-    """The parts that all runs share: the files that are read, an old trace, and the program's outcome alone."""
+    """What all runs share: the files that programs read, an old trace, and the outcome of the program without the
+    agent."""
 
     def __enter__(self):
-        # Moves to an IPC namespace of our own where that is permitted. A recorder looks at all segments
-        # of its namespace. Segments that killed processes leave are gone with the namespace.
+        # Moves to an IPC namespace of our own, if that is permitted, since a recorder looks at all segments of its
+        # namespace. When the namespace ends, segments that killed processes left are removed.
         ctypes.CDLL(None).unshare(0x08000000)  # CLONE_NEWIPC
         self.folder = tempfile.mkdtemp(prefix="penstock-failpoints-")
         self.shm = tempfile.mkdtemp(prefix="failpoints-", dir="/dev/shm")
@@ -125,7 +128,7 @@ class Workplace:
         shutil.rmtree(self.shm, ignore_errors=True)
 
     def run(self, place, options, command, extra):
-        """Runs `command` under the tool."""
+        """Runs `command` under torture_failpoints with `options`."""
         result = os.path.join(place.folder, "result")
         before = set(all_segments())
         with open(os.path.join(place.folder, "stdout"), "w+b") as stdout, \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scenarios. Each is a function of a Run. One that is not possible here raises Skip with the reason.
+"""The scenarios. Each one is a function of a Run. If it cannot run on this machine, it raises Skip with the reason.
 
 A recording has 512 slots for processes. Events of a process without a slot are counted, not recorded.
-Scenarios with thousands of processes at a time say `lossless=False`: reads that are not in the trace
-must then be counted as lost.
+So scenarios with thousands of processes pass `lossless=False`: reads may then be missing in the trace if they
+are counted as lost.
 """
 import json
 import os
@@ -22,7 +22,7 @@ AGENT = support.AGENT
 def processes(run):
     """thousands of processes that live for a millisecond"""
     run.check(victim("processes", run.scaled(200, 3000), 8), modes=("record",), lossless=run.quick)
-    # Without a collector nobody gives slots back: the reads of processes beyond 512 count as lost.
+    # Without a collector nobody frees slots, so reads of processes beyond the first 512 count as lost.
     run.check(victim("processes", run.scaled(560, 3000), 8), modes=("bare",), lossless=False)
 
 
@@ -44,28 +44,28 @@ def killed_workers(run):
 
 
 def ends(run):
-    """_exit, exit, quick_exit, abort, signals, _exit of a thread, the first thread gone first"""
+    """processes that end by _exit, exit, quick_exit, abort, a signal, _exit of a thread, exit after the first thread"""
     run.check(victim("ends"))
 
 
 def vfork_and_exec(run):
-    """vfork and exec, also of what is not there, posix_spawn, a cleared environment"""
+    """vfork and exec, also of a program that does not exist, posix_spawn, a cleared environment"""
     run.check(victim("vfork", run.scaled(5, 100)), lossless=run.quick)
 
 
 def signals_restarted(run):
-    """timers of up to 5 kHz each for the wall and the CPU, children's ends; SA_RESTART; handlers read"""
+    """signals of two timers, up to 5 kHz each, and of ended children; handlers read files; with SA_RESTART"""
     signals(run, 1)
 
 
 def signals_interrupting(run):
-    """the same without SA_RESTART: reads that wait are interrupted, as they are alone"""
+    """the same without SA_RESTART: signals interrupt reads that wait, as they do without the agent"""
     signals(run, 0)
 
 
 def signals(run, restart):
-    # If a handler interrupts the agent on the same thread, its read is counted as lost. The short form
-    # has a signal each millisecond, so that the program goes on even on a slow machine.
+    # If a handler interrupts the agent on the same thread, the handler's read counts as lost. In the short form
+    # signals come only every millisecond, so that the program makes progress even on a slow machine.
     every = run.scaled(1000, 200)
     run.check(victim("signals", run.scaled(3000, 60_000), restart, every), lossless=False)
     for figures in run.figures:
@@ -74,7 +74,7 @@ def signals(run, restart):
 
 
 def close_all(run):
-    """a program that closes all descriptors, three ways; none of them is the agent's"""
+    """a program that closes all descriptors in three ways; none of them may belong to the agent"""
     run.check(victim("close-all", run.scaled(60, 3000)))
 
 
@@ -82,25 +82,25 @@ def close_all(run):
 
 
 def seccomp_refuses(run):
-    """a program that locks itself in (seccomp): what it does not need is refused"""
+    """a program that installs a seccomp filter, which refuses system calls that the program does not need"""
     run.check(victim("lock-in", "refuse", 50))
 
 
 def seccomp_kills(run):
-    """the same, but any other system call is the end of it; by prctl, by seccomp(), in strict mode"""
+    """the same, but such a system call kills the program; the filter comes by prctl, by seccomp() or as strict mode"""
     for how in run.scaled(("kill-by-syscall", "strict"), ("kill", "kill-by-syscall", "strict")):
         run.check(victim("lock-in", how, 50), modes=run.scaled(("record",), ("bare", "record")))
 
 
 def seccomp_from_outside(run):
-    """a command from which memfd, madvise, prctl, readlink, sockets and more are taken beforehand"""
+    """a command behind a seccomp filter that from the start refuses memfd, madvise, prctl, readlink, sockets and more"""
     command = victim("paced", 200, 0)
     run.check(victim("run-locked-in", *command), in_file=False)
     run.check(command, surround=lambda c: victim("run-locked-in", *c), modes=("record",), in_file=False)
 
 
 def setuid_program(run):
-    """a setuid program: the loader keeps the agent out, the program runs as ever"""
+    """a setuid program: the loader does not load the agent into it, and it runs as without the agent"""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise Skip("needs root and setpriv")
     home = os.path.join(run.folder, "bin")
@@ -120,7 +120,7 @@ def setuid_program(run):
 
 
 def agent_twice(run):
-    """the agent listed twice in LD_PRELOAD, a second copy of it before and behind, dlopen of it"""
+    """the agent twice in LD_PRELOAD, a copy of the agent before or after it, dlopen of the agent"""
     copy = os.path.join(run.folder, "libpenstock_agent.so")
     shutil.copy(AGENT, copy)
     reads = run.scaled(200, 2000)
@@ -145,18 +145,18 @@ def jemalloc(run):
 
 
 def sanitizer(run):
-    """a program built with AddressSanitizer, which ends programs that load something before it"""
+    """a program built with AddressSanitizer, which ends a program if another library was loaded before it"""
     command = victim("threads", run.scaled(64, 2000), 16, name="torture_victim_asan")
     if not os.access(command[0], os.X_OK):
         raise Skip("torture_victim_asan is not built")
-    for _ in range(run.scaled(2, 8)):  # if the kernel randomizes addresses widely, ASan ends some runs
+    for _ in range(run.scaled(2, 8)):  # with wide randomization of addresses, ASan ends some runs
         plain = run.start(command)
         if plain.status != 0:
             raise Skip("the sanitizer does not run here: %s" % plain.stderr.strip()[-80:])
-    # penstock-record says that the program runs untraced. If the sanitizer is preloaded first, the
-    # program is traced.
+    # penstock-record runs this program untraced and says so. If the sanitizer's library is preloaded before the
+    # agent, penstock-record traces the program.
     run.check(command, modes=("record",), in_file=False)
-    # A traced program starts the victim. The agent is then not in the victim.
+    # If a traced program starts the victim, the agent is not loaded into the victim.
     run.check(["sh", "-c", '"$@"; echo $?', "sh", *command], in_file=False)
     library = sanitizer_of(command[0])
     if library and not run.quick:
@@ -175,11 +175,11 @@ def sanitizer_of(program):
 
 
 def clock_jumps(run):
-    """a preloaded library that makes the wall clock jump by an hour, the monotonic one by a day"""
+    """a preloaded library that makes the wall clock jump by an hour, and the monotonic clock by a day"""
     shim = os.path.join(VICTIMS, "libtorture_other_clock.so")
     command = victim("paced", run.scaled(60, 1500), 10_000 if run.quick else 4000)
     monotonic = {"PENSTOCK_CLOCK": "monotonic"}
-    # The library is preloaded before the agent, after it, and into the recorder as well.
+    # The library is preloaded into the recorder too. In the program it comes before the agent or after it.
     alone = run.start(command, {"LD_PRELOAD": shim})
     made = run.check(command, preload=shim, modes=("record",), extra=monotonic, alone=alone)
     made += run.check(command, preload=shim, alone=alone, modes=run.scaled(("bare",), ("bare", "record")))
@@ -190,12 +190,12 @@ def clock_jumps(run):
 
 
 def time_namespace(run):
-    """a command, or the recorder too, in a time namespace whose clocks are days ahead"""
+    """a command, with or without its recorder, in a time namespace whose clocks are days ahead"""
     ahead = ["unshare", "--time", "--monotonic", "300000", "--boottime", "400000"]
     if not shutil.which("unshare") or support.run([*ahead, "true"]).status != 0:
         raise Skip("time namespaces are not permitted")
     command = victim("paced", run.scaled(50, 1000), 10_000 if run.quick else 4000)
-    # One recording has processes outside and inside of a namespace: the shell starts both in turn.
+    # The shell starts a process outside of the namespace and then one inside, so one recording has both.
     both = ["sh", "-c", '"$@"; unshare --time --monotonic 300000 --boottime 400000 "$@"', "sh", *command]
     monotonic = {"PENSTOCK_CLOCK": "monotonic"}
     alone = run.start(both)
@@ -211,7 +211,7 @@ def time_namespace(run):
 
 
 def lasts_as_long(made):
-    """Checks that the trace of a run of a second spans about a second, whatever the clocks said."""
+    """Checks that traces last about as long as their runs, whatever the clocks said."""
     for figures in made:
         seconds = summary(figures.output)["duration_s"]
         if seconds > figures.traced + 2 or seconds < 0.3:
@@ -221,8 +221,8 @@ def lasts_as_long(made):
 
 # -- disks ----------------------------------------------------------------------------------------
 
-# Runs a command in a mount namespace with a small file system that is filled up and emptied again
-# and again. Copies the trace out at the end.
+# A shell script that runs a command in a mount namespace. It repeatedly fills and empties a small file system
+# there, which the trace is written to. At the end it copies the trace to another folder.
 COMES_AND_GOES = """set -e
 mount -t tmpfs -o size=$3 tmpfs "$1"; where=$1; out=$2; shift 3
 fill() {
@@ -243,7 +243,7 @@ exit $status"""
 
 
 def disk_comes_and_goes(run):
-    """a disk that is full again and again for a second, for the trace of a collector"""
+    """a disk that is full for a second again and again, while the collector writes its trace to it"""
     if can_mount():
         raise Skip(can_mount())
     where = os.path.join(run.folder, "disk")
@@ -257,7 +257,7 @@ def disk_comes_and_goes(run):
         return ["unshare", "-m", "sh", "-c", COMES_AND_GOES, "sh", where, out, "24m",
                 *[inner if word.endswith("record0.penstock") else word for word in line]]
 
-    # If the disk is full at the very end too, recover completes the trace from the ring.
+    # If the disk is also full when the run ends, recover completes the trace from the ring.
     shown = run.check(command, modes=("record",), surround=surround,
                       extra={"PENSTOCK_RECOVER": support.program("penstock-recover")},
                       alone=support.Outcome(0, "done\n", "", 0.0),
@@ -271,7 +271,7 @@ def disk_comes_and_goes(run):
 
 
 def disk_full_without_collector(run):
-    """the same disk under the agent alone, for files of 64 kB a thread: what finds no room is counted"""
+    """the same disk under the agent alone, which writes 64 kB for each thread; reads without room count as lost"""
     if can_mount():
         raise Skip(can_mount())
     where = os.path.join(run.folder, "disk")
@@ -298,7 +298,7 @@ def disk_full_without_collector(run):
 
 
 def soak(run):
-    """as many events as hours of training make, in a minute: memory and its growth"""
+    """in a minute as many events as hours of training make: the collector's memory and its growth"""
     if run.quick:
         raise Skip("only in the full form; soak-keep is much the same")
     seconds, rate = 60, 500_000
@@ -312,7 +312,7 @@ def soak(run):
 
 
 def soak_keep(run):
-    """the same with --keep: memory and file are those of the last seconds"""
+    """the same with --keep: memory and file hold only the last seconds"""
     seconds, rate, keep = run.scaled((3, 200_000, 1), (60, 400_000, 5))
     run.check(victim("events", seconds, rate), modes=("record",), in_file=False,
               options=("--keep", "%ds" % keep), alone=support.Outcome(0, "done\n", "", 0.0))
@@ -373,7 +373,7 @@ def growth(made, seconds):
 
 
 def many_generations(run):
-    """a run of hours whose workers are made anew again and again: what a process costs the collector"""
+    """as many processes as the new workers of a run of hours: what one process costs the collector"""
     if run.quick:
         raise Skip("only in the full form")
     made = run.check(victim("processes", 10_000, 4), modes=("record",), lossless=False)[0]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the scenarios in turn and prints a line for each; with --full, writes tests/RELIABILITY.md
-too.
+"""Runs the scenarios in turn and prints a line for each. With --full, also writes tests/RELIABILITY.md.
 
 torture.py [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--fuzz-build DIR] [--note TEXT]
 """
@@ -20,7 +19,7 @@ import support  # noqa: E402
 
 
 class Outcome:
-    """The outcome of a scenario: "passed", "failed" or "skipped", why, and the figures of its runs."""
+    """The outcome of a scenario: "passed", "failed" or "skipped", the reason, and the figures of its runs."""
 
     def __init__(self, name, what):
         self.name, self.what = name, what
@@ -29,7 +28,7 @@ class Outcome:
         self.seconds = 0.0
 
     def line(self):
-        """A line for the terminal."""
+        """Returns a line for the terminal."""
         text = "%-8s %-28s %6.1f s" % (self.state, self.name, self.seconds)
         if self.why:
             return "%s  %s" % (text, self.why)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two users on one host: the second can neither read, nor change, nor stop what the first records.
+"""Two users on one host: the second user must not be able to read, change or stop a recording of the first.
 
-two_users.py [record | alone]...: under penstock record, or under the agent alone. The first user is
-root, since only root can become the second one, which is the user nobody. The folder of the trace
-is the worst possible: every user may write to it, and rename and remove what is there.
+two_users.py [record | alone]...: under penstock record, or under the agent alone. The second user is nobody. The
+first user is root, since only root can start processes as nobody. The folder of the trace is the worst possible:
+every user may write to it, and rename and remove its files.
 """
 import os
 import shutil
@@ -47,7 +47,7 @@ def as_nobody(action):
 
 
 def attack_as_nobody(action):
-    """The same for an attack. It must be carried out, but need not achieve anything."""
+    """Runs action(), an attack, as the user nobody. Fails if it raises an exception or returns something."""
     said = as_nobody(action)
     if said != "None":
         raise Failure("the attack did not come about: %s" % said)
@@ -68,7 +68,8 @@ def files_of_root(*folders):
 
 
 def pry(paths):
-    """The files among these that the user nobody can open, and for what; "" if there are none."""
+    """Tries to open and to truncate files. Returns a text that names what succeeded, or "" if nothing did. The caller
+    runs it as the user nobody."""
     got = []
     for path in paths:
         for what, flags in (("read", os.O_RDONLY), ("wrote", os.O_WRONLY), ("mapped", os.O_RDWR)):
@@ -86,7 +87,7 @@ def pry(paths):
 
 
 def open_segments():
-    """Root's System V segments that other users may use."""
+    """Returns root's System V segments that other users may use."""
     try:
         with open("/proc/sysvipc/shm", encoding="utf-8") as file:
             rows = [line.split() for line in file][1:]
@@ -96,7 +97,7 @@ def open_segments():
 
 
 class Place:
-    """The folders of a case: one for the trace, one for rings, and a file of root's that is the target of attacks."""
+    """The folders of a case: one for the trace and one for rings. Attacks try to change `target`, a file of root."""
 
     def __init__(self, run, mode, name):
         self.run, self.mode = run, mode
@@ -140,7 +141,7 @@ class Place:
         return err
 
     def traces(self):
-        """Root's finished traces in the open folder."""
+        """Returns the paths of root's finished traces in the folder that every user may write to."""
         return [path for path in files_of_root(self.open) if path.endswith(".penstock")]
 
     def sound(self, least):
@@ -162,7 +163,7 @@ def await_files(place, seconds=20):
 
 
 def read_and_written(run, mode, alone):
-    """what is recorded, while and after"""
+    """nobody opens the files of a recording, during the run and after it"""
     place = Place(run, mode, "read")
     previous = os.umask(0)
     process = place.start(victim("paced", READS, 2000))
@@ -201,7 +202,7 @@ def planted_links(run, mode, alone):
 
 
 def sample(run):
-    """A recording by the agent alone."""
+    """Returns the bytes of a recording by the agent alone."""
     path = os.path.join(run.folder, "sample.penstock")
     subprocess.run(["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + path, *victim("paced", 5, 0)],
                    env=run.environment(), stdout=subprocess.DEVNULL, check=True)
@@ -210,7 +211,7 @@ def sample(run):
 
 
 def planted_files(run, mode, alone):
-    """a FIFO, a hard link, and a recording that nobody made, under the names of ours"""
+    """a FIFO, and a recording of the user nobody, under the names that root's files would have"""
     contents = sample(run)
     for number, name in enumerate(("t.penstock", "t.penstock.part")):
         path = lambda place: os.path.join(place.open, name)  # noqa: E731, B023
@@ -254,7 +255,7 @@ def taken_away(run, mode, alone):
 
 
 def cut_short(run, mode, alone):
-    """a recording of nobody's where ours is to be, cut to nothing again and again"""
+    """a recording of the user nobody where root's is to be written, cut to zero length again and again"""
     place = Place(run, mode, "cut")
     contents = sample(run)
 
@@ -277,7 +278,7 @@ def cut_short(run, mode, alone):
 
 
 def outlived(run, mode, alone):
-    """a program that outlives its recording, whose ring nobody makes again under the same name"""
+    """a program that outlives its recording; the user nobody makes a ring of the same name again"""
     place = Place(run, mode, "outlived")
     go, done = os.path.join(place.folder, "go"), os.path.join(place.folder, "done")
     late = " ".join(victim("paced", READS, 1000))
@@ -316,7 +317,7 @@ def outlived(run, mode, alone):
 
 
 def recovery(run, mode, alone):
-    """what nobody has left for root to recover: a part, or a ring that bears the name of a lost one"""
+    """a part of a trace, or a ring with the name of a lost one, that the user nobody made for root to recover"""
     del alone
     place = Place(run, mode, "recovery")
     ring = os.path.join(place.shm, "penstock-0-1-0123456789abcdef")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program at random does with descriptors and streams: how it opens, duplicates, passes, reads and closes them."""
+"""Makes the parts of random programs that open, duplicate, pass, read and close descriptors and streams."""
 
 FILES = 16
 READS = ("read", "pread", "readv", "preadv", "preadv2", "readchk", "preadchk")
@@ -32,7 +32,7 @@ class Descriptors:
         return "%s %d %d" % (how, slot, self.size())
 
     def opened(self):
-        """Opens a descriptor or stream: (slot, kind, lines that open it)."""
+        """Chooses a way to open a descriptor or stream. Returns (slot, kind, lines that open it)."""
         slot = self.slot()
         how = self.pick("open", "open", "open", "openat", "openlink", "rawopen", "fopen", "fdopen",
                         "create", "memfd", "pipe")  # fmt: skip
@@ -59,7 +59,7 @@ class Descriptors:
         return "%s %d" % ("close" if "rawclose" in self.avoid else how, slot)
 
     def episode(self):
-        """The life of a descriptor, or a part of its life: how it is opened, duplicated, read and closed."""
+        """Returns lines that open a descriptor or stream and then duplicate, read or close it."""
         slot, kind, lines = self.opened()
         count = self.pick(0, 1, 1, 2, 3, 8)
         if kind == "pipe":

@@ -12,9 +12,9 @@ import zlib
 from victim_runs import FILES, PATIENCE, UNTRACED
 
 WRONG = 97  # status with which the machine ends if it cannot run the program's text
-AGAIN = 12  # a difference counts if so many more runs alone are equal
+AGAIN = 12  # a visible difference counts only if this many more runs alone are all equal
 MODES = ("bare", "record", "stage", "override")
-MIXED = ("record", "stage", "record", "override")  # of the mode "mixed", by program
+MIXED = ("record", "stage", "record", "override")  # in the mode "mixed", each program has one of these
 # Actions that the agent does not follow (tests/RELIABILITY.md, "Programs made at random"), and the kinds of
 # differences in bytes that result. The program's visible results must still be the same.
 UNCOUNTED = (
@@ -35,13 +35,13 @@ class Difference:
 
 
 def leaves_children_to_the_kernel(program):
-    """Whether the program ignores SIGCHLD. The kernel then reaps children that end before their parent, and children
-    that end later are orphans."""
+    """Returns whether the program ignores SIGCHLD. The kernel then reaps children that end before their parent, and
+    children that end later become orphans. So the orphans depend on timing."""
     return any(line.lstrip("~") == "ignore CHLD" for lines in program.blocks.values() for line in lines)
 
 
 def visible(mode, alone, traced, program):
-    """Differences in the visible results, which need no look into the trace."""
+    """Returns the differences in what can be seen without the trace: output, files, exit statuses, results of calls."""
     if traced.stuck:
         return [Difference(mode, "hang", "it did not end")]
     found = []
@@ -73,21 +73,21 @@ def cell_of(folder, path, kind):
 
 
 class Bytes:
-    """Sums over runs: bytes by the notes, in the trace, counted as lost, and unexplained."""
+    """Sums of bytes over runs: noted by the program, in the trace, counted as lost, and unexplained."""
 
     def __init__(self):
         self.noted = self.spans = self.lost = self.unexplained = 0
 
 
 def accounted(place, mode, traced, sums):
-    """[Difference] between the trace and what the program noted."""
+    """Compares the trace with the program's notes. Returns a list of Differences."""
     found = []
     sure, most, names = {}, {}, set()
     first = traced.rows[0][0] if traced.rows else 0
     for pid, unseen, cells in traced.rows:
         for cell, (noted, late, pending, perhaps) in cells.items():
             key = (pid, cell)
-            # Reads of processes that outlive the recorded command need not be in the recording.
+            # Under the recorder, reads of other processes after the command's end need not be in the trace.
             certain = noted + (late if mode == "bare" or pid == first else 0)
             sure[key] = sure.get(key, 0) + (0 if unseen else certain)
             most[key] = most.get(key, 0) + noted + late + perhaps + (pending if pending < 1 << 62 else 0)
@@ -146,7 +146,7 @@ def named(key, first):
 
 
 def not_counted(program):
-    """The kinds of differences in bytes that are known for this program."""
+    """Returns the kinds of differences in bytes that UNCOUNTED lists for the actions of this program."""
     words = "\n".join(line.lstrip("~") for lines in program.blocks.values() for line in lines)
     return {kind for pattern, kinds in UNCOUNTED if re.search(r"^(?:%s)\b" % pattern, words, re.M) for kind in kinds}
 
@@ -163,7 +163,8 @@ def left_behind(place, mode):
 
 
 class Verdict:
-    """The verdict on a program: "same" or "different"; "stuck", "wrong" or "unsteady" if the generator is at fault."""
+    """The verdict on a program. `word` is "same" or "different". If the generator made a bad program, it is "stuck",
+    "wrong" or "unsteady"."""
 
     def __init__(self, word, differences=(), sums=None):
         self.word, self.differences, self.sums = word, list(differences), sums or Bytes()
@@ -175,9 +176,10 @@ class Verdict:
 
 
 def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=False):
-    """Runs the program in each mode. A visible difference counts if `again` runs alone are all equal.
+    """Runs the program alone and in each mode, and returns the Verdict. A visible difference counts only if `again`
+    more runs alone are all equal.
 
-    `every_byte`: also counts the known differences of programs whose actions the agent does not follow.
+    `every_byte`: also counts the differences in bytes that UNCOUNTED lists.
     """
     known = set() if every_byte else not_counted(program)
     alone = place.run(program, "alone")
@@ -190,7 +192,7 @@ def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=Fal
         if mode == "mixed":
             mode = MIXED[zlib.crc32(program.text().encode()) // 4 % len(MIXED)]
         if mode == "bare" and program.flavour in ("musl", "asan"):
-            continue  # their loaders refuse a preloaded agent and say so
+            continue  # these programs do not start with a preloaded agent, and print an error
         traced = place.run(program, mode, options, PATIENCE + 20 * alone.seconds)
         seen = visible(mode, alone, traced, program)
         if seen and mode != "alone":

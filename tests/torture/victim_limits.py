@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doors that a program at random closes behind itself, and its limits. They come late, since they change the
-effect of the lines after them."""
+"""Makes the parts of random programs that forbid themselves system calls, or set resource limits. These parts come late
+in a program, since they change what the lines after them can do."""
 import errno
 
 ERRORS = (errno.EPERM, errno.EMFILE, errno.ENOSYS, errno.ENOMEM, errno.EACCES, errno.EINTR)
@@ -19,11 +19,12 @@ class Limits:
         if self.chance(12):
             reads = ["read %d 10" % slot] * self.pick(1, 3)
             status = self.pick(0, 5)
-            # The status of the process is that of its last thread, which may be a detached one that is ending.
+            # The status of the process is that of its last thread. That may be a detached thread, whose status is 0.
             return lines + ["flush", "strict"] + reads + ["sysexit %d" % (0 if self.detached else status)]
         listed = self.pick("reads", "usual", "usual", "memory", "names", "time", "identity", "opening")
         verdict = self.pick("errno", "errno", "kill", "kill", "killthread", "trap")
-        if self.static:  # nobody tells a program that it executes, and the agent in that, of a filter that ends them
+        # A static program cannot tell the agent in a program that it executes about a filter that kills.
+        if self.static:
             verdict = "errno"
         lines += ["flush", "seccomp %s %s %d %s" % (listed, verdict, self.pick(*ERRORS), self.pick("prctl", "call"))]
         lines += after
@@ -46,17 +47,18 @@ class Limits:
         if what in ("LOCKALL", "NPROC", "DROP") and "drop" in self.avoid:
             what = "CORE"
         if what == "NOFILE":
-            child = self.task()  # a child, since programs executed after it could not open their libraries
+            child = self.task()  # only a child gets the limit, so that later programs can open their libraries
             inside = ["rlimit NOFILE %d" % self.pick(3, 4, 10, 50), *self.many(), *self.episode()]
-            # The count of free numbers below the limit may depend on the order in which threads opened files.
+            # How many numbers below the limit are free may depend on the order in which threads opened files.
             return ["flush", "fork %d %s%s" % (child, self.block(inside), " volatile" if self.raced else ""),
                     "wait %d" % child]  # fmt: skip
         if what == "FSIZE":
-            child = self.task()  # a child, since a file that grows too large ends it
+            child = self.task()  # in a child, since a write beyond the limit ends the process
             inside = self.block(["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()])
             return ["flush", "fork %d %s" % (child, inside), "wait %d" % child]
         if what == "AS":
-            room, child = self.pick(1, 4, 32) << 20, self.task()  # a child: threads would share the room by chance
+            # In a child, which has one thread. Several threads would share the memory in an order that varies.
+            room, child = self.pick(1, 4, 32) << 20, self.task()
             inside = ["rlimit AS +%d" % room, "grab %d" % (room // 2), *self.episode(), "grab %d" % (2 * room)]
             return ["flush", "fork %d %s" % (child, self.block(inside)), "wait %d" % child]
         if what == "DATA":

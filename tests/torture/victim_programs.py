@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes small programs for the machine (victims/machine/) from a number: the same number gives the
-same program.
+"""Makes small random programs for the machine, an interpreter (victims/machine/). The same number gives the same
+program.
 
-A program is a list of blocks of lines and begins with block 0. Its visible results must be the same
-at every run. A line whose result depends on timing is loose ("~": the result is not compared). A
-process or thread that is ended at an unknown moment is volatile. The program leaves a descriptor
-alone while another thread or process uses it, until it has waited for that thread or process.
+A program is a list of blocks of lines and begins with block 0. Its visible results must be the same in every run.
+If the result of a line depends on timing, the line is loose: it begins with "~", and its result is not compared. A
+process or thread that is ended at an unknown moment is volatile. While another thread or process uses a descriptor,
+the program does not use it. It first waits for that thread or process.
 """
 import random
 
@@ -19,7 +19,7 @@ AVOIDABLE = ("sandbox", "drop", "busy", "rawclose")
 
 
 class Program:
-    """The blocks of lines, and how the first process is started."""
+    """A program: its blocks of lines, and the build of the machine that runs the first process (`flavour`)."""
 
     def __init__(self, blocks, flavour="glibc", notes=()):
         self.blocks = blocks  # number -> list of lines
@@ -65,12 +65,12 @@ class Maker(Descriptors, Tasks, Limits):
         self.next_slot = 0
         self.next_task = 0
         self.detached = False
-        self.alien = False  # from here on another user or behind a filter: not everything works
+        self.alien = False  # the program has become another user or is behind a filter, so some actions fail
         self.depth = 0
         self.made = 0
         self.static = False  # inside a program that runs without the agent but passes LD_PRELOAD on
-        self.doomed = False  # will be ended at an unknown moment: must make no files
-        self.raced = False  # threads opened files at the same time: their numbers differ from run to run
+        self.doomed = False  # the process will be ended at an unknown moment, so it must make no files
+        self.raced = False  # threads opened files at the same time, so numbers differ from run to run
         self.flavour = "glibc"
 
     # -- small choices
@@ -101,13 +101,13 @@ class Maker(Descriptors, Tasks, Limits):
         return "@%d" % number
 
     def loose(self, lines):
-        """Makes lines loose, since several tasks run them at once and share the parts of a file by chance."""
+        """Makes lines loose. Several tasks run them at once, so which task reads which part of a file is chance."""
         return [line if line.startswith(("~", "p")) or line.split()[0] in ("wait", "join") else "~" + line
                 for line in lines]
 
     def other(self):
         kinds = [kind for kind in self.flavours if kind not in ("glibc", "python")]
-        if self.static:  # the other builds would refuse the agent
+        if self.static:  # the other builds would not start with the agent in LD_PRELOAD
             kinds = [kind for kind in kinds if kind == "static"]
         return self.pick("glibc", "glibc", "glibc", *kinds)
 
@@ -142,7 +142,7 @@ class Maker(Descriptors, Tasks, Limits):
         return lines
 
     def timers(self):
-        """A timer's handler reads while the program reads; it sometimes leaves by longjmp."""
+        """Makes lines in which the handler of a timer reads while the program reads. Some handlers leave by longjmp."""
         lines, body = self.handler()
         which, number = self.pick(("timer", "ALRM"), ("ptimer", "PROF"))
         flags = " ".join(["restart"] + [flag for flag in ("info", "nodefer") if self.chance(30)])
@@ -205,17 +205,17 @@ class Maker(Descriptors, Tasks, Limits):
         return ["%s %d" % (self.pick("exit", "_exit", "quick_exit", "rawexit"), self.pick(0, 0, 1, 42, 255))]
 
     def daemon(self):
-        """A process that outlives the program and reads on."""
+        """Makes lines that start a process. It outlives the program and goes on reading."""
         body = self.block(self.loose(self.episode()))
         return ["flush", "double %d %s %d" % (self.task(), body, self.pick(0, 2000, 100000, 600000))]
 
 
 def make(seed, flavours=("glibc",), avoid=()):
-    """The program of `seed`."""
+    """Returns the program of `seed`."""
     maker = Maker(seed, flavours, avoid)
     if maker.chance(5):
         maker.flavour = maker.other()
-        # A program without the agent passes LD_PRELOAD on as it is: nobody removes the agent for ASan.
+        # A program without the agent passes LD_PRELOAD on unchanged, so the agent would be loaded before ASan.
         maker.static = maker.flavour in ("static", "musl")
     lines = maker.body(maker.pick(1, 1, 2, 3, 4))
     if maker.chance(4):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of the machine alone and traced. victim_differences.py compares the two runs."""
+"""Runs a generated program alone and traced. victim_differences.py compares the runs."""
 import ctypes
 import json
 import os
@@ -16,8 +16,8 @@ CELLS, FILES = 64, 16
 ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
 LANES_AT, MAX_LANES, LANE_BYTES = ROWS_AT + MAX_ROWS * ROW_BYTES, 4096, 32
 LOG_BYTES = LANES_AT + MAX_LANES * LANE_BYTES
-PATIENCE = 20  # seconds; a multiple of the time that the run takes alone is added
-SETTLED = 4  # seconds after which the collector copies files that were written; it looks at st_ctime too
+PATIENCE = 20  # seconds; traced runs get a multiple of the time of the run alone in addition
+SETTLED = 4  # seconds; the collector copies a file only if its st_mtime and st_ctime are older than this
 OVERRIDES = "threads=1,malloc=keep,nice=1,affinity=0"
 UNTRACED = ("musl", "asan", "static")  # builds that may run without the agent when they are the first program
 
@@ -35,7 +35,7 @@ class Places:
 
 
 class Reader:
-    """A running torture_read_bytes: gets the name of a trace as a line, and answers by a line."""
+    """A running torture_read_bytes. It gets the name of a trace as a line, and answers with a line of JSON."""
 
     def __init__(self, places):
         self.command = [os.path.join(places.victims, "torture_read_bytes")]
@@ -76,7 +76,7 @@ class Outcome:
 
 
 class Place:
-    """A folder in which one program runs at a time. The process that makes it adopts orphans; it
+    """A folder in which one program runs at a time. The process that makes a Place becomes the parent of orphans. It
     must have no children but the reader."""
 
     def __init__(self, places, number=0):
@@ -87,7 +87,7 @@ class Place:
         self.folder = base
         self.shm = tempfile.mkdtemp(prefix="victims-", dir="/dev/shm")
         os.chmod(self.shm, 0o777)
-        # Traces are written in memory, since recorders wait for the disk with each. The data is on the disk.
+        # Traces go to /dev/shm, since a recorder waits until each trace is on the disk. The data is on the disk.
         self.traces = tempfile.mkdtemp(prefix="victims-traces-", dir="/dev/shm")
         os.chmod(self.traces, 0o755)
         for name in ("set", "links", "bin"):
@@ -132,8 +132,8 @@ class Place:
         return path
 
     def run(self, program, mode, options=(), patience=PATIENCE):
-        """`mode`: "alone", "bare" (the agent is preloaded), "record" (under the collector), "stage" (reads go to
-        copies of the set, too) or "override" (with other settings than its own, too)."""
+        """Runs a program. `mode`: "alone", "bare" (the agent is preloaded), "record" (under the collector), "stage"
+        (under the collector, reads go to copies of the set) or "override" (under the collector, with OVERRIDES)."""
         out = self.fresh("out")
         traces = self.fresh(os.path.join(self.traces, "run"))
         with open(self.program, "w", encoding="utf-8") as file:
@@ -146,7 +146,7 @@ class Place:
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith(("PENSTOCK", "LD_", "ASAN", "PYTHON"))}  # fmt: skip
         environment.update(PENSTOCK_DATA=os.path.join(self.folder, "set"))
-        if zlib.crc32(program.text().encode()) % 4 == 0:  # other programs use System V memory, the default
+        if zlib.crc32(program.text().encode()) % 4 == 0:  # the ring of other runs is in System V memory, the default
             environment.update(PENSTOCK_SHM=self.shm)
         output = os.path.join(traces, "T.penstock")
         if mode == "bare":
@@ -220,14 +220,14 @@ class Place:
             file.seek(LANES_AT)
             for _ in range(min(lanes, MAX_LANES)):
                 key, folded, count, is_volatile = struct.unpack_from("<QQII", file.read(LANE_BYTES))
-                if key != 0 and not is_volatile:  # 0: killed before the lane was set up
+                if key != 0 and not is_volatile:  # key 0: the process was killed before it set the lane up
                     outcome.lanes[key] = (folded, count)
         ours = {row[0] for row in outcome.rows}
         outcome.orphans = sorted(status for pid, status in outcome.orphans if pid in ours)
 
 
 def contents(file):
-    """The contents of a file of the set: 0 to some 30,000 bytes of lines. No two lines are alike."""
+    """Returns the contents of a file of the set: 0 to some 30,000 bytes of lines. No two lines are equal."""
     lines, size = [], (0, 1, 30, 500, 1000, 4096, 4097, 8192, 9000, 12000, 15000, 16384, 20000, 25000, 28000, 30000)[file]
     while sum(map(len, lines)) < size:
         lines.append(b"line %d of file %d%s\n" % (len(lines), file, b"." * (len(lines) * 7 % 90)))
@@ -246,7 +246,7 @@ def children():
 
 
 def waitable(but):
-    """A child that has ended, 0 if none has, None if there is no child besides `but`."""
+    """Returns the pid of a child that has ended, 0 if none has, or None if there is no child besides `but`."""
     left = [pid for pid in children() if pid != but]
     if not left:
         return None

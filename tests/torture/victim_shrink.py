@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the smallest program that still differs: leaves lines out by halves, then makes numbers smaller."""
+"""Shrinks a program that behaves differently when traced. Leaves out lines, at first half of them at a time, then makes
+numbers smaller, as long as the difference remains."""
 import re
 
 from victim_programs import Program
@@ -21,7 +22,7 @@ def without(program, gone):
 
 
 def reachable(program):
-    """The program without the blocks that no line names any more."""
+    """Returns the program without the blocks that no line names any more."""
     used, queue = set(), [0]
     while queue:
         block = queue.pop()
@@ -69,7 +70,7 @@ def smaller_numbers(program, differs):
         for at in range(1, len(words)):
             for value in ("0", "1", "100", "1000"):
                 if not re.fullmatch(r"\d+", words[at]) or int(value) >= int(words[at]) or words[0] == "altstack":
-                    continue  # a smaller stack would be another case
+                    continue  # a smaller alternate stack could cause another difference
                 blocks = {number: list(lines) for number, lines in program.blocks.items()}
                 blocks[block][line] = " ".join(words[:at] + [value] + words[at + 1 :])
                 if differs(copy(program, blocks)):
@@ -80,7 +81,8 @@ def smaller_numbers(program, differs):
 
 
 def shrink(program, differs, budget=400):
-    """`differs` says whether a program still shows the difference; it is called at most `budget` times."""
+    """Returns a smaller program. Calls differs(program), which says whether the difference remains, at most `budget`
+    times."""
     left = [budget]
 
     def asked(candidate):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The threads, processes and other programs that a program at random starts and ends."""
+"""Makes the parts of random programs that start and end threads, processes and other programs."""
 
 
 class Tasks:
@@ -41,7 +41,7 @@ class Tasks:
                 "nap %d" % self.pick(0, 300, 2000), "cancel %d" % task, "join %d" % task]  # fmt: skip
 
     def busy_at_the_end(self):
-        """Threads that read while the program ends."""
+        """Makes lines that start threads, which still read while the program ends."""
         if "busy" in self.avoid:
             return []
         slot, lines = self.slot(), []
@@ -75,7 +75,7 @@ class Tasks:
         lines.append("%s %d %s" % (how, child, self.block(body)))
         if how != "double" and self.chance(85):
             lines.append("wait %d" % child)
-        elif how != "double":  # nobody waits for this child, so the descriptors that it shares are not used again
+        elif how != "double":  # the program does not wait for this child, so it leaves the shared descriptors alone
             self.blocks[len(self.blocks) - 1] = [line for line in self.loose(body)
                                                 if not line.lstrip("~").startswith("say")]
             return lines
@@ -102,7 +102,7 @@ class Tasks:
                 "wait %d" % child]  # fmt: skip
 
     def program(self):
-        """The lines that start another program, and a block for that program."""
+        """Returns lines that start another program, and adds a block that this program runs."""
         flavour = self.other()
         how = self.pick("vexec", "cloneexec", "spawn", "spawn", "system", "popen", "execmissing")
         if how == "execmissing":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the events of a loader with four threads, but many times as fast: the events of hours in
-// minutes.
+// Makes events as a loader with four threads does, but many times as fast: in minutes as many
+// events as a training run makes in hours.
 #include <atomic>
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS reads files with Python's own functions.
+"""The machine (victims/machine/) in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS
 
-The block's lines are "pyread FILE" (a whole file) and "pypread FILE SIZE AT"; others are skipped.
+Runs one block of a program with Python's own functions. Knows the lines "pyread FILE" (reads a whole file) and
+"pypread FILE SIZE AT", and skips all others.
 """
 import mmap
 import os
@@ -17,7 +18,7 @@ def main():
     program, log_path, folder, block, key, flags = sys.argv[1:7]
     with open(log_path, "r+b", buffering=0) as file:
         log = mmap.mmap(file.fileno(), 0)
-    # No other process takes a row at this moment, since a program waits for the Python that it has started.
+    # No other process takes a row at the same time, since a program waits for the Python program that it started.
     rows = struct.unpack_from("<I", log, 0)[0]
     struct.pack_into("<I", log, 0, rows + 1)
     row = ROW_AT + rows * ROW

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   torture_victim SCENARIO [arguments]     see victim.h; `one N` reads the N-th file
+//   torture_victim SCENARIO [arguments]     runs a scenario of victim.h; `one N` reads the N-th
+//   file
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -39,8 +40,8 @@ int Run(const std::string& name, char** arguments, const char* self) {
 
 int main(int argc, char** argv) {
   if (argc < 2) torture::Fail("usage: torture_victim SCENARIO [arguments]");
-  // Both are set up here, first of all: a child that was forked while another thread sets one up
-  // would wait for ever.
+  // Makes both static objects before there are threads. If a process forked while another thread
+  // makes one of them, the child would wait for ever.
   torture::Reads();
   torture::Files();
   const int status = Run(argv[1], argv + 2, argv[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes and threads that come and go.
+// Processes and threads that read files and end in many ways.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -82,7 +82,7 @@ int ForkWhileThreadsRead(int children) {
   return 0;
 }
 
-// Four workers read for ever; each one that is killed is replaced.
+// Four workers read without end. Kills one of them at a time and replaces it.
 int KilledWorkers(int kills) {
   std::mt19937 random(std::random_device{}());
   std::vector<pid_t> workers;
@@ -165,7 +165,8 @@ int Ends() {
 
 namespace {
 
-// A function of its own, since a vfork child shares this frame with its parent.
+// Executes a program in a vfork child, and returns its status. This is a function of its own, since
+// the child shares its stack frame with the parent.
 [[gnu::noinline]] int VforkAnd(const char* program, char* const* argv, char* const* env) {
   const pid_t child = vfork();
   if (child == 0) {
@@ -190,7 +191,7 @@ int VforkAndExec(int rounds, const char* self) {
     pid_t spawned = -1;
     const int error = posix_spawn(&spawned, self, nullptr, nullptr, argv, environ);
     ++ends["spawned " + std::to_string(error == 0 ? Reap(spawned) : -error)];
-    // An environment without the variables of this process.
+    // Executes a program with an environment that has no variables of this process.
     const char* bare[] = {"PATH=/usr/bin:/bin", nullptr};
     ++ends["cleared " +
            std::to_string(VforkAnd("/bin/true", argv, const_cast<char* const*>(bare)))];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads names of traces from standard input and prints a line of JSON for each: the bytes of read
-// spans by process and file, what was counted as lost, and what validate says. For tests/torture/.
+// Reads paths of traces from standard input and prints a line of JSON for each: the bytes of read
+// spans by process and file, what counts as lost, and the problems that validate finds.
+// tests/torture/victim_runs.py runs it.
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -44,7 +45,7 @@ std::string Quoted(std::string_view text) {
   return out + "\"";
 }
 
-// Bytes that a process counted as lost, if Process has that field.
+// Returns the bytes that a process counted as lost, or 0 if Process does not have this field.
 template <class Process>
 std::uint64_t LostBytes(const Process& process) {
   if constexpr (requires { process.bytes_lost.value; }) {
@@ -69,7 +70,7 @@ std::string Summary(const std::string& path) {
   const auto trace = OpenTrace(path);
   if (!trace) return fmt::format("{{\"error\": {}}}", Quoted(trace.error().message));
   const penstock::traces::Trace& t = **trace;
-  // By process, kind and file.
+  // The sums of read spans by process, kind and file.
   std::map<std::tuple<std::uint32_t, std::string, std::string>, Sum> sums;
   const auto threads = t.threads();
   const auto processes = t.processes();

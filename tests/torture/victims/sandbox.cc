@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that close all descriptors, or install filters that refuse system calls or kill for
-// them; and one that loads a second agent.
+// Victims that close all descriptors, that install filters which refuse system calls or kill the
+// process, or that load a second agent.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -50,7 +50,8 @@ constexpr unsigned kArchitecture =
     AUDIT_ARCH_AARCH64;
 #endif
 
-// A filter that answers `then` for the calls in `listed` and `otherwise` for all others.
+// Returns a seccomp filter with the verdict `then` for the calls in `listed` and `otherwise` for
+// all others.
 std::vector<sock_filter> Filter(const std::vector<long>& listed, unsigned then,
                                 unsigned otherwise) {
   std::vector<sock_filter> code = {
@@ -77,8 +78,8 @@ void Install(std::vector<sock_filter> code, bool by_prctl) {
 
 }  // namespace
 
-// Reads, then installs a filter that refuses calls that it does not need or kills for them, and
-// reads on.
+// Reads files, then installs a filter and reads on. Calls that this function does not need are
+// refused by the filter, or kill the process.
 int LockIn(const std::string& how, int reads) {
   long bytes = 0;
   for (int i = 0; i < reads; ++i) bytes += ReadFile(static_cast<std::size_t>(i));
@@ -126,7 +127,7 @@ int LockIn(const std::string& how, int reads) {
   return 0;
 }
 
-// Runs a command behind a filter that refuses many system calls of a recorder.
+// Runs a command behind a filter that refuses many system calls that a recorder makes.
 int RunLockedIn(char** command) {
   const unsigned refused = SECCOMP_RET_ERRNO | unsigned{EPERM};
   Install(Filter({SYS_memfd_create, SYS_madvise, SYS_prctl, SYS_readlinkat, SYS_getrusage,
@@ -139,7 +140,7 @@ int RunLockedIn(char** command) {
   Fail("exec");
 }
 
-// Loads the agent once more while the program runs.
+// Loads the library `agent` by dlopen() and closes it again, many times, while the program reads.
 int LoadAgent(const char* agent, int reads) {
   long bytes = 0;
   for (int i = 0; i < reads; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals by the thousand; some of their handlers read files.
+// Thousands of signals interrupt a program that reads. Some of the handlers read files too.
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,7 +40,8 @@ void Handle(int signal, void (*handler)(int), bool restart) {
   sigaction(signal, &action, nullptr);
 }
 
-// The program, not the agent, decides whether a waiting read is restarted.
+// Reads bytes from a pipe and counts how often a signal interrupts a waiting read. Only the
+// program's SA_RESTART may decide that, not the agent.
 int InterruptedReads(int pipe_fd, int rounds) {
   int interrupted = 0;
   for (int i = 0; i < rounds;) {

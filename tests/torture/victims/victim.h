@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts that the victims of the torture share. Victims read files of the set, count finished
-// reads together with their forked processes, and tell the harness the count at the end.
+// The parts that the victims of the torture tests share. A victim and its forked processes read
+// files of a set and count the finished reads together. At the end the victim tells the harness the
+// count.
 #pragma once
 
 #include <sys/types.h>
@@ -12,15 +13,15 @@
 
 namespace torture {
 
-// Number of finished reads of this process and of all processes that it has forked. It is in shared
+// The number of finished reads of this process and of all processes that it has forked, in shared
 // memory.
 class Count {
  public:
   Count();
   void Add(std::uint64_t reads) { __atomic_fetch_add(shared_, reads, __ATOMIC_RELAXED); }
   [[nodiscard]] std::uint64_t Get() const { return __atomic_load_n(shared_, __ATOMIC_RELAXED); }
-  // Writes the count to the file TORTURE_COUNT. It may differ from run to run, so it is not
-  // printed.
+  // Appends the count to the file that TORTURE_COUNT names. It is not printed, since it may differ
+  // from run to run.
   void Tell() const;
 
  private:
@@ -28,7 +29,7 @@ class Count {
 };
 Count& Reads();
 
-// The files of the set, the folder TORTURE_SET. Ends the program if there are none.
+// Returns the files of the folder that TORTURE_SET names. Ends the program if there are none.
 const std::vector<std::string>& Files();
 // Opens, reads and closes the n-th file (modulo their number), and counts the read. Returns its
 // bytes; -1 on failure, with errno.
@@ -39,12 +40,12 @@ int Reap(pid_t child);
 // Like Reap(), but `*child` may be -1 for any child. Sets `*child` to the pid.
 int ReapAny(pid_t* child);
 
-// Sleeps for all of these microseconds, even if signals interrupt it.
+// Sleeps for the whole time, even if signals interrupt it.
 void Sleep(long microseconds);
 
 [[noreturn]] void Fail(const char* what);
 
-// Each prints the same with and without the agent, and returns the exit status.
+// The scenarios. Each prints the same with and without the agent, and returns the exit status.
 int Processes(int count, int at_once);
 int Threads(int count, int at_once);
 int ForkWhileThreadsRead(int children);
