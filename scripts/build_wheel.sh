@@ -49,7 +49,7 @@ platform=manylinux_${kGlibc/./_}_$machine
 
 say() { printf '\n== %s\n' "$*"; }
 
-# $1: log, rest: command. Shows the end of the log if the command fails.
+# Runs a command with its output in a log, and shows the end of the log if it fails. $1: log, rest: command
 quietly() {
   local log=$1
   shift

@@ -64,7 +64,7 @@ mkdir -p "$root/dev/shm"
 mount -t tmpfs -o size=1g,mode=1777 tmpfs "$root/dev/shm"
 git clone -q . "$root/penstock"
 
-# $1: title, rest: a command line of the shell, run in the clone. Shows the end of the log if it fails.
+# Runs a shell command line in the clone, and shows the end of its log if it fails. $1: title, rest: command line
 failed=false
 step() {
   local name=$1 began=$SECONDS log=$work/step.log

@@ -39,8 +39,8 @@ if ! "$again"; then
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # Counters are atomic, since threads and signal handlers share them. gcc does not add libgcov to the
-  # agent, which is linked without default libraries, so it is named.
+  # Counters are atomic, since threads and signal handlers share them. -lgcov is given, since the agent is
+  # linked without default libraries, so gcc does not add libgcov itself.
   cmake -S . -B "$kBuild" -G Ninja -DCMAKE_BUILD_TYPE=Debug "${launcher[@]}" \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic" \
     -DCMAKE_CXX_FLAGS="--coverage -fprofile-update=atomic" \

@@ -28,7 +28,7 @@ quietly() {
   fi
 }
 
-# $1: name of the run, $2: title, rest: arguments of train.py
+# Records a training run. $1: name of the run, $2: title, rest: arguments of train.py
 record() {
   local name=$1 title=$2
   shift 2

@@ -45,7 +45,7 @@ readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-de
 # The dashboard needs fonts-* and, on machines without a GPU driver, Mesa's OpenGL.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
   fonts-dejavu-core fonts-droid-fallback libegl1 libgl1 libgl1-mesa-dri)
-# clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
+# clang and libclang-rt-dev provide libFuzzer. binutils has objdump, which shows the agent's symbol versions.
 readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutils ccache git strace
   python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
   x11-utils python3-aiohttp python3-fsspec python3-h5py python3-imageio python3-lmdb python3-skimage)
@@ -53,7 +53,7 @@ readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutil
 # The headers with which GLFW compiles, and the tools that build SQLite and libjpeg-turbo from source.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
   libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
-# For running programs for arm64: qemu, and a C library in /usr/aarch64-linux-gnu.
+# These run programs for arm64: qemu, and a C library in /usr/aarch64-linux-gnu.
 readonly kArm64=(qemu-user-static libc6-arm64-cross debootstrap)
 # The names of kBuild on Fedora, which is not tested.
 readonly kFedora=(gcc-c++ cmake ninja-build help2man pkgconf-pkg-config libzstd-devel fmt-devel cli11-devel

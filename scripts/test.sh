@@ -53,14 +53,14 @@ summary=()
 failures=()
 failed=false
 
-# $1: the name of the failed part. Notes the failure and goes on.
+# Notes that a part has failed; the script goes on. $1: name of the part
 failure() {
   failed=true
   failures+=("$1")
   echo "test: $1" >&2
 }
 
-# $1: log, rest: command. Shows the end of the log if the command fails.
+# Runs a command with its output in a log, and shows the end of the log if it fails. $1: log, rest: command
 quietly() {
   local log=$1
   shift
@@ -107,7 +107,7 @@ run_preset() {
   closing=$(grep -E 'tests passed, .* out of' "$kLogs/$preset-tests.log" || echo "no closing line of ctest")
   if [[ $status -ne 0 ]]; then
     failure "$preset: $closing"
-    # ctest names them behind its closing line, as in "  12 - integration.faults (Failed)".
+    # After its closing line ctest names the failed tests, as in "  12 - integration.faults (Failed)".
     mapfile -t -O "${#failures[@]}" failures < <(sed -nE 's/^\t *[0-9]+ - /  /p' "$kLogs/$preset-tests.log")
   else
     summary+=("$preset: $closing ($((SECONDS - started)) s)")
@@ -134,8 +134,8 @@ fuzz() {
     >"$kLogs/$1.log" 2>&1 </dev/null
 }
 
-# Runs every fuzz target of the preset asan for a while, one on each core. Returns when a core is free for the next
-# build; finish_fuzz waits for the rest.
+# Runs every fuzz target of the preset asan for kFuzzSeconds, one on each core. Returns when a core is free for the
+# next build; finish_fuzz waits for the targets that still run.
 run_fuzz() {
   local name
   say "fuzz targets: $kFuzzSeconds s each (logs: $kLogs/fuzz_*.log)"

@@ -11,8 +11,8 @@
 #   --fresh        measure everything anew, instead of using the measurements in tests/validation/measured
 #   --keep         put the measurements into tests/validation/measured, for other clones and for a test
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
-#                  loader, (e) DataLoader with real work; the others are written from their last measurements,
-#                  or stay as they were
+#                  loader, (e) DataLoader with real work. The other sections are written from their last
+#                  measurements or, without measurements, stay as they were
 #
 # Needs a machine on which nothing else runs. Everything takes some 140 minutes on two cores. State is in
 # build/validation/. Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 the build failed.

@@ -7,7 +7,7 @@ bit, so runs with and without the agent can be compared. Its last line is
 
   throughput: 123.4 samples/s
 
-for the time from the first next() to the end of the last step, with the start of the workers.
+for the time from the first next() to the end of the last step. This includes the start of the workers.
 """
 
 import argparse

@@ -24,7 +24,7 @@ def say(good, text):
 
 
 def union(intervals):
-    """Length of the union of (start, end)."""
+    """Returns the length of the union of the intervals (start, end)."""
     total, end = 0, None
     for start, stop in sorted(intervals):
         if end is None or start > end:
@@ -37,7 +37,7 @@ def union(intervals):
 
 
 def spans(path, stages):
-    """Spans of a JSON-lines export: (stage, name, start, end)."""
+    """Returns (stage, name, start, end) for each span of these stages in a JSON-lines export."""
     found = []
     with open(path, encoding="utf-8") as file:
         for line in file:

@@ -25,9 +25,9 @@ HERE = os.path.join(ROOT, "scripts", "readme")
 PYTHON = "/usr/bin/python3"
 SECONDS = 240  # limit for each command
 
-# Commands that compile or install: their first words.
+# The first words of commands that compile or install.
 BUILDS = ("pip install", "scripts/demo.sh", "scripts/test.sh")
-# (text in the README, text to run): the same command on less data.
+# (text in README.md, text to run instead): makes commands run on less data or with fewer processes.
 SHORTER = (
     ("--nproc_per_node 8 ", "--nproc_per_node 2 {torchrun}"),
     ("mpirun -n 16", "mpirun -n 2"),
@@ -52,7 +52,7 @@ GIVEN = {
     "sweep.json": "penstock sweep --workers 0,1 --prefetch 2 --repeats 1 --json sweep.json -- python train.py",
     "costs.txt": r"printf 'device H\ndecode 0.2 given\naugment 0.02 given\nconvert 0.004 given\n' >costs.txt",
 }
-# Options of other programs.
+# Options of other programs that README.md names.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
           "--codecs", "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
 # Without -r 1 and -t 1, PyTorch 1.13 starts no ranks under Python 3.11. Without --monitor_interval it looks only every
@@ -66,7 +66,7 @@ class Block:
 
 
 def blocks(text):
-    """Fenced blocks of Markdown, in order."""
+    """Returns the fenced blocks of a Markdown text, in order."""
     found, block = [], None
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("```"):
@@ -221,7 +221,7 @@ def main():
                 continue
             if block.lines[0].startswith("  "):
                 readme.output(block)
-            elif not block.lines[0].startswith("find_package"):  # tests/packaging/install_test.py builds with that
+            elif not block.lines[0].startswith("find_package"):  # tests/packaging/install_test.py checks this block
                 for line, command in commands(block):
                     readme.run(line, command)
         readme.options(text)

@@ -29,7 +29,7 @@ KILLS = ("kill", "kill-after", "all", "all-after")
 
 
 class Case:
-    """One failure at one point of a mode. `variant` chooses one of the two programs of the mode."""
+    """One failure at one point of a mode. `variant`: whether an earlier trace already has the name of the output."""
 
     def __init__(self, mode, point, failure, variant):
         self.mode, self.point, self.failure, self.variant = mode, point, failure, variant

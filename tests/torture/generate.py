@@ -109,8 +109,8 @@ def work(number, job, tasks, results, places, seed, want):
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
-                # Of the differences, takes the one whose kind came least often so far. For each kind, only the
-                # first few programs are shrunk.
+                # Takes the difference whose kind came least often so far. For each kind, only the first few
+                # programs are shrunk.
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
                 if seen[difference.kind] <= want.shrink:

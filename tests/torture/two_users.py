@@ -163,7 +163,7 @@ def await_files(place, seconds=20):
 
 
 def read_and_written(run, mode, alone):
-    """nobody opens the files of a recording, during the run and after it"""
+    """the user nobody tries to open the files of a recording, during the run and after it"""
     place = Place(run, mode, "read")
     previous = os.umask(0)
     process = place.start(victim("paced", READS, 2000))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that cannot load the agent start without an error message, since the agent takes itself out of their
-LD_PRELOAD. Such programs use another C library, have 32 bits or are static. Shells, scripts, Python and programs that
-changed their environment start them."""
+"""Programs that cannot load the agent start without an error message. Such programs use another C library, have 32 bits
+or are static. Traced shells, scripts, Python and programs that changed their environment start them."""
 import os
 import platform
 import shutil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The codec hooks on the installed codecs. A program must print the same with and without them, and
-// every image must be recorded once, with the right name, size and outcome.
+// Tests of the codec hooks with the installed codecs. A program must print the same with and
+// without the hooks, and every image must be recorded once, with the right name, size and outcome.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ std::string Command(const std::string& victim, const std::string& arguments) {
   return kDir + "/" + victim + " " + arguments;
 }
 
-// Returns the lines that the victim printed, without the lines of the stub recorder.
+// Returns the lines that the victim printed, without the lines that stub_recorder.cc printed.
 std::string Own(const std::string& output) {
   std::istringstream lines(output);
   std::string own;
@@ -59,7 +59,7 @@ Recorded Record(const std::string& victim, const std::string& arguments) {
   return with;
 }
 
-constexpr int kJpeg = 64 * 48 * 3;  // bytes of the victims' JPEG
+constexpr int kJpeg = 64 * 48 * 3;  // bytes of the victims' JPEG when it is decoded
 
 std::string Line(int count, int bytes, int nested = 0, int stage = 2, int cpu = 1) {
   return "count " + std::to_string(count) + " bytes " + std::to_string(bytes) + " nested " +

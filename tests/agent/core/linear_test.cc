@@ -160,7 +160,8 @@ TEST_F(LinearTest, ForceReplacesATraceAndNothingElse) {
   EXPECT_EQ(BytesIn(Traces()[0]), kSampleSize);
 }
 
-// Such a file is common in containers, which use the same few process ids again and again.
+// Containers use the same few process ids again and again. So a killed process may have left a file
+// with the id of the process that records now.
 TEST_F(LinearTest, AFileThatAKilledProcessOfThisNumberLeftIsInNobodysWay) {
   ASSERT_EQ(Run("threads"), 0);
   const auto left_before = [this] {
@@ -287,7 +288,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
   EXPECT_EQ(LookAt(trace_).state, LiveState::kComplete);
   const std::uint64_t joined = BytesIn(trace_);
   EXPECT_GT(joined, 0u);
-  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // of the last file, whole reads of 4096 bytes
+  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // it was killed between reads of 4096 bytes
   const auto finished = FinishFromSegment(trace_);
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
   EXPECT_EQ(BytesIn(trace_), joined);

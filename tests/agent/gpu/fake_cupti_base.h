@@ -71,8 +71,8 @@ static uint64_t StampClock(void) {
   return clock_of_client != NULL ? clock_of_client() : OwnClock();
 }
 
-/* Reads both clocks together. The readings are at most half a microsecond apart, unless the machine
- * is too busy for that in a hundred tries. */
+/* Reads the monotonic clock and the clock of stamps at the same time. The readings are at most half
+ * a microsecond apart, unless the machine is too busy for that in a hundred tries. */
 static void Both(uint64_t* monotonic, uint64_t* stamp) {
   uint64_t best = ~(uint64_t)0;
   for (int i = 0; i < 100 && best > 500; ++i) {

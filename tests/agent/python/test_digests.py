@@ -88,7 +88,7 @@ class DigestTest(unittest.TestCase):
             )
             self.assertEqual({epoch for epoch, _, _ in chains}, {1, 2})
             chosen = [{index for epoch, index, _ in chains if epoch == wanted} for wanted in (1, 2)]
-            # With workers the second epoch may choose other samples: it chooses fewer if writing to files took long.
+            # Without workers, the second epoch chooses the same samples, or fewer if writing to files took long.
             if "workers" not in options:
                 self.assertGreaterEqual(chosen[0], chosen[1])
             self.assertGreaterEqual(len(chosen[0] & chosen[1]), 3)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML without hardware. FAKE_NVML says how it behaves, words separated by commas:
-//   devices=N          so many GPUs (1)
+// A double of NVML. The variable FAKE_NVML says how it behaves, in words separated by commas:
+//   devices=N          there are N GPUs (default: 1)
 //   fail=FUNCTION:E    that function answers with error E
 //   hang=FUNCTION      that function never returns
 //   crash=FUNCTION     that function raises SIGSEGV
 //   term=FUNCTION      that function raises SIGTERM
-//   burn=FUNCTION:MS   that function takes so many milliseconds of CPU time
+//   burn=FUNCTION:MS   that function takes MS milliseconds of CPU time
 //   mig                MIG is on: utilisation and PCIe counters are not supported
 //   owner=FILE         the device is in use by the process whose pid the file holds, and by pid 1
 //   r535               entries of the list of processes have the layout of drivers 535.43 to 535.86

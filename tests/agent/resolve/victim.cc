@@ -70,8 +70,8 @@ void Cases(const std::string& dir) {
   std::printf("getppid %d\n", getppid() > 0 ? 1 : getppid());
 }
 
-// Loads and unloads two extensions in turn. They have the same layout and different codecs, so the
-// loader puts them at the same addresses.
+// Loads and unloads two extensions in turn. They have different codecs but the same layout, so the
+// loader often puts one at the addresses that the other had.
 void Reload(const std::string& dir) {
   int wrong = 0;
   int coincidences = 0;

@@ -23,7 +23,8 @@ long Trace(int request, pid_t tid, unsigned long address = 0, unsigned long data
   return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
 }
 
-// Returns whether the call may fail because a disk is full. Writes to a terminal or a pipe may not.
+// Returns whether a full disk may make the call fail. It never does for writes to a terminal or a
+// pipe.
 bool IsAboutDisk(const Task& task) {
   if (task.call != SYS_write && task.call != SYS_writev && task.call != SYS_pwrite64) return true;
   struct stat info {};

@@ -29,7 +29,8 @@ class WriteLog {
   WriteLog(const WriteLog&) = delete;
   WriteLog& operator=(const WriteLog&) = delete;
 
-  // The call of `task` (its number and arguments as they were at its entry) has returned `result`.
+  // Logs the call of `task` that has just returned `result`. `task` has the number and the
+  // arguments of the call, as they were at its entry.
   void Add(const Task& task, long result);
 
  private:

@@ -56,7 +56,7 @@ TEST(LaunchTest, ClosedStandardStreamsStayClosedAndTheCommandIsTraced) {
   const std::string script = "cd '" + run.folder().string() + "' && " + agent + "'" +
                              paths::kRecord + "'" + command + " <&- >&- 2>&-";
   EXPECT_EQ(std::system(script.c_str()), 0);
-  EXPECT_EQ(run.Read("closed"), "0\n2\n");  // 1 is the file
+  EXPECT_EQ(run.Read("closed"), "0\n2\n");  // 1 is open: it is this file
   EXPECT_TRUE(std::filesystem::exists(run.path("t")));
 }
 

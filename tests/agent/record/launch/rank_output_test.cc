@@ -86,7 +86,7 @@ TEST(RankEnvTest, AnotherLauncherThatSaysTheSameFillsInTheRest) {
 }
 
 TEST(RankEnvTest, ASizeThatOneLauncherDoesNotTellIsTakenFromAnotherOfTheSameRank) {
-  // As in `srun --mpi=pmix`.
+  // `srun --mpi=pmix` sets these variables.
   std::map<std::string, std::string> variables = {
       {"PMIX_RANK", "5"},     {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "6"},
       {"SLURM_LOCALID", "2"}, {"SLURM_NODEID", "1"}, {"SLURM_TASKS_PER_NODE", "3(x2)"}};
