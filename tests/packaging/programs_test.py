@@ -63,7 +63,7 @@ class Programs(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def test_no_macro_holds_a_path_of_this_clone(self):
-        """With such a macro, ccache does not find what another clone has compiled. penstock_paths() in CMake avoids it."""
+        """With such a macro, ccache does not find what another clone has compiled. penstock_paths() avoids that."""
         with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
             entries = json.load(file)
         self.assertGreater(len(entries), 100)

@@ -84,7 +84,7 @@ class Mode:
                 ended.status, ended.stdout[-80:], ended.stderr[-200:]))  # fmt: skip
 
     def check_old(self, case, ended):
-        """Returns whether the file with the trace's name is still the old trace. If the file is gone, adds a problem."""
+        """Returns whether the file with the trace's name is still the old trace. If it is gone, adds a problem."""
         path = ended.place.trace
         if not case.variant:
             return False

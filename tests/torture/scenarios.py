@@ -93,7 +93,7 @@ def seccomp_kills(run):
 
 
 def seccomp_from_outside(run):
-    """a command behind a seccomp filter that from the start refuses memfd, madvise, prctl, readlink, sockets and more"""
+    """a command behind a seccomp filter, which refuses memfd, madvise, prctl, readlink, sockets and more"""
     command = victim("paced", 200, 0)
     run.check(victim("run-locked-in", *command), in_file=False)
     run.check(command, surround=lambda c: victim("run-locked-in", *c), modes=("record",), in_file=False)
