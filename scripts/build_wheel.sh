@@ -67,7 +67,7 @@ if [[ $machine == aarch64 && $(uname -m) != aarch64 ]]; then
   scripts/deps.sh arm64
   PENSTOCK_ZIG_EMULATOR="$(command -v qemu-aarch64-static);-L;/usr/aarch64-linux-gnu"
 elif [[ $machine != "$(uname -m)" ]]; then
-  echo "build_wheel: there is no qemu for $machine in scripts/deps.sh: its wheel is built on $machine" >&2
+  echo "build_wheel: a wheel for $machine can only be built on a $machine machine" >&2
   exit 3
 fi
 
@@ -98,7 +98,7 @@ made=("$kMade"/made/*.whl)
 quietly "$kMade/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "${made[0]}"
 made=("$kMade"/made/*.whl)
 
-say "Is it what it says?"
+say "Checking the wheel"
 "$kWork/venv/bin/auditwheel" show "${made[0]}"
 /usr/bin/python3 -B scripts/wheel/check.py "${made[0]}" --glibc "$kGlibc" --machine "$machine"
 rm -f "$out"/penstock_profiler-*"_$machine.whl"

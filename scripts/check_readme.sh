@@ -31,7 +31,7 @@ fi
 wheel=
 if [[ ${1:-} == --wheel ]]; then
   wheel=${2:-}
-  [[ -f $wheel && $wheel == *.whl ]] || fail 2 "--wheel wants a wheel: '$wheel' is none"
+  [[ -f $wheel && $wheel == *.whl ]] || fail 2 "--wheel needs a .whl file, not '$wheel'"
   shift 2
 fi
 [[ $# -le 1 && ${1:-} != -* ]] || fail 2 "$usage"

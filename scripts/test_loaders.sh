@@ -65,7 +65,7 @@ install() {
   "$venv/bin/python" -m pip install --disable-pip-version-check --upgrade "$@" >>"$log" 2>&1 && return 0
   for package in "$@"; do
     "$venv/bin/python" -m pip install --disable-pip-version-check --upgrade "$package" >>"$log" 2>&1 ||
-      echo "  not to be had: $package"
+      echo "  could not be installed: $package"
   done
 }
 

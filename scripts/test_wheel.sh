@@ -35,7 +35,7 @@ releases=(bullseye bookworm trixie)
 suffix=
 if [[ $wheel != *"_$(uname -m).whl" ]]; then
   [[ $wheel == *_aarch64.whl ]] || {
-    echo "test_wheel: $wheel is for a machine that cannot be imitated here" >&2
+    echo "test_wheel: $wheel is for a machine that cannot be emulated here" >&2
     exit 3
   }
   emulated=emulated

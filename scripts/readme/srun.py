@@ -20,7 +20,7 @@ def main():
                  "SLURM_JOB_ID": 1, "SLURM_STEP_ID": 0, "SLURMD_NODENAME": socket.gethostname()}  # fmt: skip
         environment = dict(os.environ, **{name: str(value) for name, value in slurm.items()})
         children.append(subprocess.Popen(words, env=environment))
-    return max(child.wait() for child in children)
+    return max(status if status >= 0 else 128 - status for status in [child.wait() for child in children])
 
 
 if __name__ == "__main__":

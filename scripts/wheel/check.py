@@ -76,7 +76,7 @@ def main():
                 wrong.append("%s needs glibc %s" % (name, ".".join(map(str, newest))))
     for text in wrong:
         print("%s: %s" % (os.path.basename(want.wheel), text), file=sys.stderr)
-    print("%s: %.1f MB, %s" % (os.path.basename(want.wheel), size / 1e6, "%d faults" % len(wrong) if wrong else "as it says"))
+    print("%s: %.1f MB, %s" % (os.path.basename(want.wheel), size / 1e6, "%d faults" % len(wrong) if wrong else "no faults"))
     return 1 if wrong else 0
 
 

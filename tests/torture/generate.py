@@ -176,7 +176,7 @@ def campaign(places, want):
     # Programs that are unsteady, stuck or wrong show faults of the generator. A few of them are tolerated.
     off = totals.words["unsteady"] + totals.words["stuck"] + totals.words["wrong"]
     if off > want.programs // 100 + 2:
-        print("too many programs that are no good: the generator's fault", flush=True)
+        print("too many programs are unsteady, stuck or wrong: the generator is at fault", flush=True)
         return 1
     return 1 if broken or totals.words["different"] else 0
 
@@ -206,7 +206,7 @@ def replay(places, want):
         print("%s: %s %s" % (os.path.basename(name), verdict.word,
                              "; ".join(map(str, verdict.differences[:3]))), flush=True)  # fmt: skip
     place.close()
-    print("%d programs, %d different, %d no good" % (len(names), failed, bad))
+    print("%d programs, %d different, %d unsteady, stuck or wrong" % (len(names), failed, bad))
     return 1 if failed or bad else 0
 
 

@@ -208,8 +208,7 @@ def hostile_recovery(run):
     """a T.part that names somebody else's file as its ring: recover neither changes nor removes this file"""
     mine = os.path.join(run.folder, "mine.penstock")
     traced = run.start(["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + mine,
-                        *support.record("unused", [])[:0], os.path.join(os.environ["PENSTOCK_TORTURE"],
-                                                                        "torture_victim"), "paced", "20", "0"])
+                        os.path.join(os.environ["PENSTOCK_TORTURE"], "torture_victim"), "paced", "20", "0"])
     if traced.status != 0 or not os.path.exists(mine):
         raise Failure("no recording: %s" % traced.stderr)
     with open(mine, "rb") as file:

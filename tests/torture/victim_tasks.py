@@ -75,11 +75,7 @@ class Tasks:
         lines.append("%s %d %s" % (how, child, self.block(body)))
         if how != "double" and self.chance(85):
             lines.append("wait %d" % child)
-        elif how != "double":  # the program does not wait for this child, so it leaves the shared descriptors alone
-            self.blocks[len(self.blocks) - 1] = [line for line in self.loose(body)
-                                                if not line.lstrip("~").startswith("say")]
-            return lines
-        else:
+        else:  # the program does not wait for this child, so it leaves the shared descriptors alone
             self.blocks[len(self.blocks) - 1] = [
                 line for line in self.loose(body) if not line.lstrip("~").startswith("say")]
             return lines

@@ -49,7 +49,6 @@ class Tracer {
   void OnExec(pid_t tid);
   void OnCall(Task& task, const __ptrace_syscall_info& info);
   void OnReturn(Task& task, const __ptrace_syscall_info& info);
-  void Inject(Task& task, const __ptrace_syscall_info& info);
   void Break(Task& task, bool point);
   void KillAll();
   void Report() const;
