@@ -5,14 +5,14 @@
   benchmarks/accuracy.py                                  # scikit-learn's handwritten digits, as JPEGs
   benchmarks/accuracy.py --data build/bench/data --size 64 --flip
 
-The same small network is trained with both, --seeds times each: with the same seed it begins with the same weights.
+The same small network is trained with each pipeline, --seeds times. With the same seed it begins with the same weights.
 Training: RandomResizedCrop (and a flip, with --flip), normalised, Adam with a one-cycle rate. After each run the
 test pictures are classified, in both cases with torchvision's Resize and CenterCrop, so that only training can make
 a difference. Runs come in random order.
 
 Prints the accuracies of both, and the difference of their means with its confidence interval (95 %, by Welch's t)
-and the exact permutation test over the runs: p is the share of ways to deal the runs into two groups that differ as
-much. "within the spread": the mean of our runs lies between torchvision's worst and best run, or above.
+and the exact permutation test over the runs: p is the share of all divisions of the runs into two groups whose means
+differ at least as much. "within the spread" means that the mean of our runs is not below torchvision's worst run.
 
 --data is a folder with a folder for each class; without it the 1,797 digits of scikit-learn (8 x 8 pixels, by 43
 people) are enlarged to 64 x 64 and written to build/bench/digits. --test-share of the pictures of each class, evenly
@@ -53,7 +53,7 @@ def make_digits(folder):
 
 
 def split(data, share):
-    """([(path, label)] to train with, the same to test with, names of the classes)."""
+    """Returns ([(path, label)] to train with, [(path, label)] to test with, names of the classes)."""
     names = sorted(one.name for one in data.iterdir() if one.is_dir())
     train, test = [], []
     for label, name in enumerate(names):
@@ -161,7 +161,7 @@ def train_once(options, pipeline, train, test, classes, seed):
 
 
 def difference(ours, theirs):
-    """(Difference of the means, half its confidence interval of 95 %), by Welch's t."""
+    """Returns (difference of the means, half the width of its 95 % confidence interval), by Welch's t."""
     parts = [statistics.variance(one) / len(one) for one in (ours, theirs)]
     error = sum(parts)
     away = statistics.mean(ours) - statistics.mean(theirs)
@@ -173,7 +173,7 @@ def difference(ours, theirs):
 
 
 def permutation(ours, theirs):
-    """The share of ways to deal all runs into groups of these sizes whose means are as far apart."""
+    """Returns the share of all divisions of the runs into groups of these sizes whose means are at least as far apart."""
     every = ours + theirs
     measured = abs(statistics.mean(ours) - statistics.mean(theirs)) - 1e-12
     as_far = ways = 0

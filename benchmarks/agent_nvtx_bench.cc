@@ -2,8 +2,8 @@
 //
 // Cost of an NVTX range, through the function pointers that a program calls. The recording is real:
 // a file without a collector, in the working directory. Input: names of 5 to 48 bytes, as in
-// PyTorch, DALI and programs. Each figure is for one push and one pop: the limit of 50 ns for a
-// call means 100 ns here.
+// PyTorch, DALI and other programs. Each figure is for one push and one pop together, so the limit
+// of 50 ns for a call means 100 ns here.
 
 #include <benchmark/benchmark.h>
 

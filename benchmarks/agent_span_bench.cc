@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cost of recording an event in the agent. The recording is real: a file without a collector in
-// $TMPDIR, with chunks claimed and published. It is read back before anything is timed. The loop
-// needs no input.
+// $TMPDIR, with chunks claimed and published. Before anything is timed, records are written and
+// read back as a check. The program needs no input.
 
 #include <benchmark/benchmark.h>
 

@@ -5,7 +5,7 @@
 // than the caches of a GPU hold. Each picture has random numbers of its own. Before a program is
 // timed, its result is compared with the CPU's. An iteration makes the batch, warms up the device
 // and takes the median of intervals of many launches. The pictures and the kernels' instructions
-// lie in the device's memory before that.
+// lie in the device's memory before the first interval.
 //
 // Counters, as medians of the iterations: bytes read and written in a second, with each needed
 // pixel counted once; their share of the peak rate of the device's memory; milliseconds for a
@@ -35,8 +35,8 @@ namespace cuda = penstock::cuda;
 
 constexpr Size kPicture{500, 375};
 constexpr std::size_t kPictures = 1024;
-// Google Benchmark would choose thousands of iterations: it is told the kernels' microseconds as
-// the time of an iteration, but an iteration takes half a second.
+// Google Benchmark would choose thousands of iterations, because it is told that an iteration takes
+// as long as the kernels, some microseconds. In fact an iteration takes half a second.
 constexpr int kIterations = 3;
 
 struct Program {
@@ -112,8 +112,8 @@ double ValueAt(const std::byte* data, ElementType type, std::size_t i) {
 double Limit(const Program& which) {
   if (which.type == ElementType::kU8) return which.counts;
   const double counts = which.counts / (255 * 0.224);  // the smallest deviation of the three
-  // Values reach 2.7. Allowed are one unit of binary16 at that size, or the rounding of float in
-  // products and sums.
+  // Values reach 2.7. The allowed error is one unit of binary16 at that size, or, in float, the
+  // rounding of products and sums.
   return counts + (which.type == ElementType::kF16 ? 0x1p-9 : 1e-5);
 }
 
@@ -148,7 +148,7 @@ std::string Difference(cuda::Device& device, const Program& which) {
   picture.covers = {0, 0, size.width, size.height};
   penstock::Result<void> done = PlanPasses(program).Add(plan, picture, 0, list);
   list.Arrange();
-  std::memset(fetched->data(), 0xFF, fetched->size());  // in float this is NaN
+  std::memset(fetched->data(), 0xFF, fetched->size());  // 0xFF bytes are NaN in float
   if (done) done = (*stream)->CopyIn(output->data(), fetched->data(), fetched->size());
   if (done) done = (*stream)->CopyIn(input->data(), host->data(), bytes);
   if (done) done = (*stream)->Upload(list);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the agent's digests of samples: their CPU time as a share of fetching, for some
-datasets.
+"""Measures the CPU time of the agent's digests of samples, as a share of the time of fetching, for
+some datasets.
 
 Run it under the agent:
 
@@ -8,7 +8,7 @@ Run it under the agent:
         /usr/bin/python3 -B benchmarks/digest_cost.py
 
 The hooks count both times themselves (penstock_hooks.digests.budget()). There are no workers, so one
-process has both. Pictures are JPEG files of noise and smooth shapes, 500x375; the other datasets need
+process knows both times. Pictures are JPEG files of noise and smooth shapes, 500x375; the other datasets need
 no files.
 """
 import argparse

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long opening a trace takes: from the start of the process to the first frame, to the first
-// picture of the trace, and until everything is read and analysed; and how much memory that takes.
+// Measures how long opening a trace takes: from the start of the process to the first frame, to the
+// first picture of the trace, and until everything is read and analysed. Measures also the peak
+// memory.
 //
 // This program starts a process for each run. It draws with the dashboard's App into an off-screen
 // picture (EGL), 1920 x 1080, as `penstock-gui` draws into a window. A first run that does not

@@ -44,7 +44,7 @@ void AddLoop(std::int64_t until, traces::TraceData& data) {
   data.threads.push_back(thread);
   std::vector<traces::Span> loop;
   std::int64_t at = 1'000'000'000;
-  // 24 workers make a batch in about 120 ms each.
+  // Each of the 24 workers makes a batch in about 120 ms, so the loop gets one every 5 ms.
   for (std::uint32_t batch = 0; at < until; ++batch) {
     for (const auto& [stage, length] :
          {std::pair(StageId::kWait, 1'500'000), std::pair(StageId::kH2d, 400'000),

@@ -5,10 +5,10 @@
 // timed.
 //
 // Input: pictures made here (textures whose spectrum falls as 1/f, edges, sensor noise): 8 of 500 x
-// 375, quality 96 in 4:4:4 and 95 in 4:2:0 (baseline and progressive), 2 of 1920 x 1080, quality
-// 90, 4:2:0; or with `--files DIR` the *.jpg and *.JPEG of a folder instead. Each picture
-// has 64 regions, as torchvision's RandomResizedCrop draws them (area 8 to 100 %, aspect 3:4 to
-// 4:3).
+// 375, quality 96 in 4:4:4 and 95 in 4:2:0 (baseline and progressive), and 2 of 1920 x 1080,
+// quality 90, 4:2:0. With `--files DIR` the *.jpg and *.JPEG of a folder are used instead. Each
+// picture has 64 regions, as torchvision's RandomResizedCrop draws them (area 8 to 100 %, aspect
+// 3:4 to 4:3).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -237,7 +237,7 @@ bool RegionAgrees(JpegDecoder& decoder, const Picture& picture, const Region& re
   return true;
 }
 
-// Compares the whole and four regions of every picture with the plain decoding of the whole.
+// Compares every picture, decoded as a whole and in four regions, with the output of PlainDecoder.
 bool ResultsAgree(const Set& set) {
   PlainDecoder plain;
   JpegDecoder decoder({});

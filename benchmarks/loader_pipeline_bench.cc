@@ -154,7 +154,7 @@ void BM_Pipeline(benchmark::State& state) {
   options.epochs = 0;
   const auto tracer = NoTracer();
   const auto pipeline = Must(Pipeline::Start(source, Program(), options, *tracer));
-  for (unsigned i = 0; i < options.prefetch + 1; ++i) Must(pipeline->Next()).Release();  // warm
+  for (unsigned i = 0; i < options.prefetch + 1; ++i) Must(pipeline->Next()).Release();  // warm-up
   std::int64_t samples = 0;
   for (auto _ : state) {
     const Batch batch = Must(pipeline->Next());

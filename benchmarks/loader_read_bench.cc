@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost of reading one sample with each method: a file, a member of a shard, and the source's
-// look-up before it. The page cache is warm; one thread. Input: 256 objects of 105 KB (the mean of
-// ImageNet's files) with pseudo-random bytes, in a temporary folder, as single files and back to
-// back in one file. Before a method is timed, its bytes are compared with those that were written.
-// One byte of each page of a mapped object is touched, since mapping alone would leave the cost of
-// loading pages to the user of the bytes.
+// Cost of reading one sample with each method, from a file of its own and from a shard, and cost of
+// the source's look-up before the read. The page cache is warm; one thread. Input: 256 objects of
+// 105 KB (the mean of ImageNet's files) with pseudo-random bytes, in a temporary folder, as single
+// files and back to back in one file. Before a method is timed, its bytes are compared with those
+// that were written. One byte of each page of a mapped object is touched. Without that the cost of
+// loading pages would not be measured, since it falls on the code that uses the bytes.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>

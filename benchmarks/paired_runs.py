@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares commands by interleaved whole runs; prints the ratio to the first with an interval.
+"""Compares commands by interleaved whole runs; prints each ratio to the first with an interval.
 
 Every round runs A, B and each further variant once, in random order, so that drifts (heat,
-neighbours, caches) affect all of them equally. The ratio within a round counts. The median of the
+neighbours, caches) affect all of them equally. Only ratios within a round count. The median of the
 ratios comes with the exact interval of the sign test, which assumes only that rounds are
 independent. Example:
 
@@ -29,8 +29,9 @@ THROUGHPUT = r"^throughput: ([0-9.]+) samples/s$"
 def sign_interval(values, confidence=0.95):
     """Returns (low, high, coverage) of the median from order statistics.
 
-    Takes the narrowest pair of equal ranks from both ends whose coverage is at least `confidence`.
-    With fewer than 6 values no pair reaches 95 %; then these are the extremes, with their coverage.
+    low and high have the same rank, counted from the two ends. Takes the narrowest such pair whose
+    coverage is at least `confidence`. With fewer than 6 values no pair reaches 95 %; then low and high
+    are the extremes, with their coverage.
     """
     ordered, count = sorted(values), len(values)
 
@@ -44,7 +45,7 @@ def sign_interval(values, confidence=0.95):
 
 
 def bootstrap_interval(values, confidence=0.95, resamples=10000, seed=0):
-    """Percentile interval of the median. Given beside that of the sign test, since it is narrower."""
+    """Returns the bootstrap's percentile interval of the median, which is narrower than that of the sign test."""
     rng = random.Random(seed)
     medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(resamples))
     tail = (1 - confidence) / 2

@@ -6,15 +6,17 @@
   benchmarks/python_api.py mark
   benchmarks/python_api.py trace --trace build/bench/long.penstock --rounds 10
 
-loader  images/s through penstock.Loader and of `penstock load` with the same options, on the same files, in pairs of
-        processes of random order. Every clock starts with the first batch and stops with the last of the run. The
-        ratio within a pair counts; its median comes with the interval of the sign test (paired_runs.py). An epoch
-        must have as many samples in both before anything is timed; tests/python/loader_test.py compares the bytes.
+loader  images/s through penstock.Loader and of `penstock load` with the same options, on the same files. The two run
+        in pairs of processes, in random order. Every clock starts with the first batch and stops with the last of the
+        run. The ratio within a pair counts; its median comes with the interval of the sign test (paired_runs.py).
+        Before anything is timed, an epoch must have the same number of samples in both; tests/python/loader_test.py
+        compares the bytes.
 mark    nanoseconds of `with penstock.mark()`, of a decorated function, of step() and of batch(), without the agent:
-        what a function with one takes longer than an empty one, by the least and by the median of many repeats.
+        the time of a function with the call, minus the time of an empty function, as the least and the median of
+        many repeats.
 trace   seconds and memory of penstock.open() and spans() of a packed trace, in a process of its own each time:
         all columns, and two of them. Peak memory is the process's own, less what it had before it opened the trace.
-        The rows must be as many as the trace's spans before the figures count.
+        The figures count only if there are as many rows as the trace has spans.
 
 Without --data and --trace they are made in build/bench by penstock-load make-set and make_long_trace.
 """

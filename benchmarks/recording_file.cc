@@ -10,7 +10,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-constexpr std::uint64_t kStart = 1'000'000'000;  // of the first anchor
+constexpr std::uint64_t kStart = 1'000'000'000;  // time of the first clock anchor, ns
 
 traces::RecordingOptions OptionsFor(std::uint64_t spans) {
   traces::RecordingOptions options;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A Packer that writes a recording as agents would leave it: each thread fills one chunk after the
-// other, texts come before their first use, spans in the order of their ends. For measuring
-// programs that read recordings. The file is made in memory. Not thread-safe.
+// other, texts come before their first use, and spans come in the order of their ends. The file is
+// input for measuring programs that read recordings. It is made in memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs penstock-load and other loaders interleaved on the same files; prints the table of ratios.
 
-Every round runs each contender once, in random order. The ratio of penstock-load to another contender
-within a round counts; its median comes with the interval of the sign test (see paired_runs.py).
+Every round runs each contender once, in random order. Only the ratio of penstock-load to another contender
+within a round counts. The table gives the median of the ratios with the interval of the sign test (see paired_runs.py).
 Contenders that are not installed are named as missing. compare_loaders.sh is the command for this.
 """
 
@@ -74,7 +74,8 @@ def build_commands(options):
     missing = {}
     if options.workers > 1:
         commands[OURS_ALONE] = (quoted(*ours, "--workers", 1), OF_PENSTOCK)
-    # Decoding at 1/2, where that leaves enough pixels, has a line of its own, since the pixels differ.
+    # With --reduce 1, pictures are decoded at 1/2 if that leaves enough pixels. The pixels then differ, so this
+    # has a line of its own.
     commands[OURS_REDUCED] = (quoted(*ours, "--workers", options.workers, "--reduce", 1), OF_PENSTOCK)
     for name, script, statement, python in CONTENDERS:
         if options.only and not any(word in name for word in options.only):

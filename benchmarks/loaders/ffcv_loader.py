@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FFCV: its own file of JPEGs, RandomResizedCrop 224, flip, normalise, float16 CHW.
 
-FFCV reads one file, NAME.beton beside the folder NAME of --data, which is made if it is not there. FFCV encodes each
-picture anew for it, at quality 96 and 4:2:0, which is less work to decode than 4:4:4.
+FFCV reads one file, NAME.beton, which lies beside the folder NAME of --data. The file is made if it does not exist.
+FFCV encodes each picture of it anew, at quality 96 and 4:2:0, which is less work to decode than 4:4:4.
 """
 
 import os
@@ -23,7 +23,7 @@ from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTo
 
 
 def dataset_file(options):
-    """Returns the path of FFCV's file, which is made if it is not there."""
+    """Returns the path of FFCV's file. Makes the file if it does not exist."""
     path = f"{options.data}.beton"
     if not os.path.exists(path):
         temporary = f"{path}.{os.getpid()}.tmp"

@@ -78,7 +78,7 @@ READERS = {"pil": pil_reader, "opencv": opencv_reader, "torchvision": torchvisio
 
 
 def work(name, paths, seconds, ready, results):
-    """Reads its share again and again. All processes start their clocks together."""
+    """Reads the files `paths` of one process again and again. All processes start their clocks together."""
     read = READERS[name]()
     shape = read(paths[0])
     assert len(shape) == 3 and shape[2] == 3, shape

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines of today's PyTorch packages: RandomResizedCrop 224, flip, normalise, CHW, float16 where it is free.
+"""Pipelines of today's PyTorch packages: RandomResizedCrop 224, flip, normalise, CHW, float16 or float32.
 
 tensors     torchvision.io decodes in the workers, torchvision.transforms.v2 works on uint8 tensors; float16
-timm        timm.data.create_loader, as timm's training script calls it for ImageNet without colours; float32
+timm        timm.data.create_loader, as timm's training script calls it for ImageNet, without colour jitter; float32
 webdataset  tars read one after the other, shuffled among 1,000 samples, Pillow, torchvision's transforms; float16
 
 Needs torch, torchvision and the package named. The tars, 100 samples in each, are made from --data once.

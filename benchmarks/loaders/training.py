@@ -18,7 +18,7 @@ import train  # noqa: E402
 
 
 class Batches:
-    """As many batches as the demo takes from its sampler: whole passes over the data and a part of the last."""
+    """Yields `count` batches, as many as the demo takes from its sampler. The last pass over the data may be partial."""
 
     def __init__(self, loader, count):
         self.loader, self.count = loader, count

@@ -9,8 +9,8 @@
 
 namespace penstock::sweep {
 
-// The configurations, pending or unavailable, each with the configuration to compare it with.
-// `gpu`: whether there is a device for copies.
+// Returns the configurations of the table. Each is pending or unavailable, and names in `against`
+// the configuration to compare it with. `gpu`: whether there is a device for copies.
 [[nodiscard]] std::vector<CellResult> AblationCells(bool gpu);
 
 }  // namespace penstock::sweep

@@ -12,7 +12,7 @@ namespace penstock::sweep {
 namespace {
 
 constexpr std::size_t kMostCells = 10'000;
-constexpr std::uint64_t kMost = 1u << 20;  // for workers, prefetch and batch
+constexpr std::uint64_t kMost = 1u << 20;  // largest value of workers, prefetch and batch
 
 bool Counts(const std::string& name) {
   return name == "workers" || name == "prefetch" || name == "batch";

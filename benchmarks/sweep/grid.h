@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axes that a sweep varies, and the cells of their grid. Values, pure functions.
+// The axes that a sweep varies, and the cells of their grid. Plain data and pure functions.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct Cell {
 
 inline constexpr std::string_view kAny = "-";
 
-// Reads "0,1,2,4" or "1..4,8". Axes that count (workers, prefetch, batch) take numbers and
-// inclusive ranges, the others any text between commas.
+// Reads "0,1,2,4" or "1..4,8". Axes with a number as value (workers, prefetch, batch) take numbers
+// and inclusive ranges; the others take any text between commas.
 //
 // Errors: kUsage, with the axis and the value.
 Result<Axis> ParseAxis(const std::string& name, const std::string& text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Redraws the table in its place while it fills, with a progress bar below. Only on a terminal. One
-// thread.
+// Redraws the table in its place while it fills, with a progress bar below. Draws only on a
+// terminal. To be used by one thread.
 #pragma once
 
 #include <cstddef>

@@ -154,15 +154,16 @@ int Finish(const Options& options, SweepResult& result, bool own_format) {
     if (!cell.runs.empty()) return 0;
     if (cell.state == CellState::kFailed && failed == nullptr) failed = &cell;
   }
-  // The kind of a command's failure is not known. If penstock-load failed, the error has its kind.
+  // If penstock-load failed, the error says which kind of failure it was. For a command this is not
+  // known.
   const bool source = failed != nullptr && result.mode != "command";
   return Complain({source ? failed->kind : ErrorKind::kEnvironment,
                    fmt::format("no configuration could be measured: {}",
                                failed == nullptr ? "there is none" : failed->error)});
 }
 
-// Executes penstock-load, which measures devices, in place of this program. Returns only if that
-// fails.
+// Executes penstock-load, which measures devices, in place of this program. Returns only if the
+// program cannot be executed.
 int MeasureDevice(const Options& options) {
   std::error_code error;
   const fs::path folder = options.programs.empty()

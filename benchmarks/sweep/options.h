@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of penstock-sweep. Values.
+// The command line of penstock-sweep, as plain data.
 #pragma once
 
 #include <filesystem>

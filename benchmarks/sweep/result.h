@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a sweep, the choices that follow from it, and its files. Values.
+// The result of a sweep as plain data, the choices that follow from it, and its files.
 //
 // JSON, schema "penstock.sweep/1"; keys stay, keys may be added. Rates in samples per second, times
 // in seconds. Unknown figures are left out; a cell without runs has no "samples_per_s".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the runs of a sweep, keeps their results, and shows them after each run. One thread.
+// Does the runs of a sweep, keeps their results, and shows them after each run. To be used by one
+// thread.
 #pragma once
 
 #include <cstddef>
