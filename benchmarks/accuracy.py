@@ -173,7 +173,7 @@ def difference(ours, theirs):
 
 
 def permutation(ours, theirs):
-    """Returns the share of all divisions of the runs into groups of these sizes whose means are at least as far apart."""
+    """The share of all divisions of the runs into groups of these sizes whose means are at least as far apart."""
     every = ours + theirs
     measured = abs(statistics.mean(ours) - statistics.mean(theirs)) - 1e-12
     as_far = ways = 0

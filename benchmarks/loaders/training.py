@@ -18,7 +18,7 @@ import train  # noqa: E402
 
 
 class Batches:
-    """Yields `count` batches, as many as the demo takes from its sampler. The last pass over the data may be partial."""
+    """Yields `count` batches, as many as the demo takes from its sampler. The last pass over the data may be cut."""
 
     def __init__(self, loader, count):
         self.loader, self.count = loader, count

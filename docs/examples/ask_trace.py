@@ -27,5 +27,5 @@ try:
     for one in trace.whatif(workers=[1, 2, 4]):
         print("%d workers: %.0f samples/s (%.0f to %.0f)" % (
             one["num_workers"], one["samples_per_s"], one["low"], one["high"]))
-except penstock.TraceError as error:  # a run that is too short, or that the simulation does not explain
+except penstock.TraceError as error:  # the run is too short, or its simulation is too far from the measurement
     print("no prediction:", error)

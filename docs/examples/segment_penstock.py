@@ -10,7 +10,7 @@ from penstock import targets
 from PIL import Image
 
 DATA, EPOCHS = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 2
-OUTSIDE = 255  # where padding is: no class
+OUTSIDE = 255  # the mask's value in the padding; the loss ignores it
 
 
 def masks(samples):

@@ -2,9 +2,9 @@
 """What other tools would predict from the same trace, which number of workers they would suggest, and what they
 would name as the bottleneck. Pure functions.
 
-`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the number of cores. Predicted
-rates are in batches per second. `workers` is the number of workers, `queue` the number of batches that have room,
-`step` the seconds of a step.
+`Facts` come from the recorded run: the seconds that a worker takes for a batch, the CPU seconds of a batch, and the
+number of cores. Predicted rates are in batches per second. `workers` is the number of workers, `queue` the number of
+batches for which the queue has room, `step` the seconds of a step.
 """
 import collections
 
@@ -12,8 +12,8 @@ Facts = collections.namedtuple("Facts", "service cpu cores")
 
 
 def bottleneck_law(facts, workers, step):
-    """The slowest of workers, cores and training loop decides (operational analysis; Plumber, cedar). Without workers
-    the loop does one after the other."""
+    """The slowest of workers, cores and training loop sets the rate (operational analysis; Plumber, cedar). Without
+    workers the loop makes a batch and does its step one after the other."""
     if workers == 0:
         return 1 / (facts.service + step)
     limits = [workers / facts.service]
@@ -25,7 +25,7 @@ def bottleneck_law(facts, workers, step):
 
 
 def tfdata_formula(facts, workers, queue, step):
-    """A batch takes the loop's step and its wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
+    """The time of a batch is a step plus the wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
 
     With r = step / producer, where `producer` is the time in which the workers together make a batch, the queue is
     empty with probability (1 - r) / (1 - r^(queue + 1)); the wait is this probability times `producer`."""
@@ -50,7 +50,7 @@ def nearest(wanted, offered):
     return min(offered, key=lambda count: (abs(count - wanted), count))
 
 
-# Rules that look at no measurement: {name: function from cores to workers}.
+# Rules that use no measurement: {name: function from cores to workers}.
 STATIC_RULES = {
     "workers = cores": lambda cores: cores,
     "workers = cores - 1 (Lightning)": lambda cores: max(1, cores - 1),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No report contradicts itself: verdict, findings and suggestion of every trace in the tree.
 
-What a report promises must gain even at the low end of its interval. The factor in the headline is the one that
-gains most, and the step is never named while something in the data path gains more. All rates have one base.
+Each promised gain must be a gain even at the low end of its interval. The factor in the headline is the one that
+gains most, and the step is not named if something in the data path gains more. All rates have one base.
 """
 import concurrent.futures
 import json
@@ -17,13 +17,13 @@ import runs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted(path for folder in (ROOT / "tests/validation/measured", ROOT / "traces/samples")
                 for path in folder.rglob("*") if path.suffix in (".penstock", ".recording"))  # fmt: skip
-PREFETCH_SHARE = 0.6  # docs/diagnosis.md 3.9: queues are named if they save most of what the largest factor saves
+PREFETCH_SHARE = 0.6  # docs/diagnosis.md 3.9: `prefetch` is named if it saves this share of the largest factor's time
 # Findings about the step, not about the data path.
 OF_STEP = {"compute-bound", "kernel-launch-bound", "trainer-starved", "preprocessing-on-busy-gpu", "rank-imbalance"}
 
 
 def certain(promise):
-    """Whether the promise gains even at the low end of its interval."""
+    """Whether the promise is a gain even at the low end of its interval."""
     return promise["speedup"] * promise["low"] > promise["samples_per_s"]
 
 
@@ -36,7 +36,7 @@ def near(one, other, within=1e-6):
 
 
 def two_bases(report):
-    """Yields each figure of a rate or gain that does not fit the recorded rate or the ceiling."""
+    """Yields each rate or gain that does not fit the recorded rate or the ceiling."""
     verdict, throughput, plan = report["verdict"], report["throughput"], report["plan"]
     base = throughput["whole_run_samples_per_s" if throughput["base"] == "whole_run" else "samples_per_s"]
     if verdict["needs"] or not base:
@@ -88,8 +88,8 @@ def contradictions(report):
     named = verdict["bottleneck"]
     if named == "none" or named not in gains or verdict["needs"]:
         return
-    # Without workers, step and stages take turns. A stage may then be named although the step gains more: to be
-    # named, the step must gain more than the whole data path.
+    # Without workers, step and stages take turns. The step is then named only if it gains more than the whole data
+    # path. So a stage may be named although the step gains more than this stage.
     rivals = {factor: gain for factor, gain in gains.items() if factor != "compute" or report["loader"]["num_workers"]}
     most = max(rivals.values(), default=1.0)
     if named == "prefetch":

@@ -3,8 +3,8 @@
 
 The law has two constants per machine: the time that the handover of an image costs its worker, and the
 highest rate at which the training loop takes images. They are fitted to the curves of the OTHER decoders
-of that machine. The decoder itself gives only its rate without a loader. The law holds because the loop's
-ceiling hardly depends on the decoder, and workers and loop work at the same time.
+of that machine. Of the predicted decoder only the rate without a loader is used. The law holds because the
+loop's ceiling hardly depends on the decoder, and because workers and loop work at the same time.
 """
 import json
 import os
@@ -28,7 +28,7 @@ def load(path=DATA):
 
 
 def law(alone, workers, handover, ceiling):
-    """Images per second, from `handover` in seconds an image, `alone` and `ceiling` in images per second."""
+    """Returns images per second. `handover` is in seconds for an image, `alone` and `ceiling` in images per second."""
     supply = workers / (1 / alone + handover)
     return (supply ** -SHARPNESS + ceiling ** -SHARPNESS) ** (-1 / SHARPNESS)
 
@@ -39,7 +39,8 @@ def misfit(curves, handover, ceiling):
 
 
 def fit(curves):
-    """(handover, ceiling) of least mean absolute error: the best of a grid, then improved by ever smaller steps."""
+    """Returns the (handover, ceiling) with the least mean absolute error. Takes the best of a grid, and improves it
+    by smaller and smaller steps."""
     fastest = max(curve[count] for _alone, curve in curves for count in WORKERS)
     handovers = [0.05e-3 * step for step in range(21)]
     ceilings = [fastest * (0.5 + 0.05 * step) for step in range(31)]
@@ -53,7 +54,7 @@ def fit(curves):
 
 
 def scaled_like_others(alone, others, workers):
-    """A prediction without the law: the decoder's rate times the other decoders' mean speed-up with as many workers."""
+    """Predicts without the law: the decoder's rate times the other decoders' mean speed-up with `count` workers."""
     return alone * figures.mean(curve[workers] / rate for rate, curve in others)
 
 

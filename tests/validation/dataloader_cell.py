@@ -2,8 +2,8 @@
 """One run of PyTorch's DataLoader, as validate.py asks for it; prints one JSON object.
 
 By default a sample sleeps, for a time that depends on its index alone. `--seed` shuffles the order, so
-repeats run the same samples in another order. `--jpeg FOLDER` decodes and resizes instead; `--work NAME
---files FOLDER` does what real_work.py has under that name.
+repeats run the same samples in another order. With `--jpeg FOLDER` a sample decodes and resizes a file
+instead; with `--work NAME --files FOLDER` it does the work that real_work.py has under that name.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ def services(name, count, mean):
         drawn = random.exponential(1.0, count)
     elif name == "lognormal":  # coefficient of variation 1
         drawn = random.lognormal(0.0, numpy.sqrt(numpy.log(2.0)), count)
-    else:  # bimodal: 6 % take 40 times as long
+    else:  # bimodal: 6 % of the samples take 40 times as long
         drawn = numpy.where(random.permutation(count) < 0.06 * count, 40.0, 1.0)
     return drawn * (mean / drawn.mean())
 
@@ -91,8 +91,8 @@ def main():
         if options.step_ms:
             time.sleep(options.step_ms * 1e-3)
         asked = time.monotonic()
-    # Leaves out the first batches, as the analyzer does: they come while the queues fill. And the last ones: the
-    # workers have begun them before.
+    # Leaves out the first batches, which come while the queues fill; the analyzer leaves them out too. Also leaves
+    # out the last ones, since the queues empty: workers have begun these batches earlier and begin no others.
     queued = options.workers * options.prefetch
     first = min(max(1, queued), len(delivered) // 4)
     last = len(delivered) - 1 - min(queued, len(delivered) // 4)

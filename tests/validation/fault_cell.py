@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop over pictures, with knobs that put faults in; faults.py turns them.
+"""A training loop over pictures, with knobs that put faults in; faults.py sets the knobs.
 
     fault_cell.py '{"workers": 1, "read_ms": 5}'    one run; prints {"rate": samples per second, ...}
     fault_cell.py --serve                           the same for every line of standard input
@@ -36,8 +36,8 @@ def burn(seconds):
 
 
 def waits(spread, mean, count):
-    """Seconds that the storage waits for each sample; their mean is exactly `mean`. Which samples are slow depends
-    on `count` alone."""
+    """Returns the seconds that the storage waits for each sample; their mean is exactly `mean`. The choice of the slow
+    samples depends on `count` alone."""
     random = numpy.random.default_rng(11)
     if spread == "even" or spread == "constant":
         drawn = numpy.ones(count)
@@ -113,7 +113,8 @@ class Pictures(Dataset):
             return self.bytes_of(self.paths[number])
         if self.lock is None:
             return self.ask(number, index)
-        with open("/proc/self/fd/%d" % self.lock.fileno(), "rb") as lock:  # opened anew: a lock for each reader
+        # Opens the file anew, since forked workers share the lock of an open file.
+        with open("/proc/self/fd/%d" % self.lock.fileno(), "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             return self.ask(number, index)
 
@@ -162,8 +163,8 @@ def forget_pages(paths):
 
 
 def run(knobs):
-    """Makes one run and returns what main() prints. "wait": the loop's share of time in next(), the first batch left
-    out."""
+    """Makes one run and returns what main() prints. "wait" is the share of the loop's time in next(), without the
+    first batch."""
     knobs = {**DEFAULTS, **knobs}
     if knobs["cores"]:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:knobs["cores"]])
@@ -201,7 +202,7 @@ def run(knobs):
 
 
 def serve():
-    """Reads lines of knobs and prints a line of results for each: {"error": ...} for a run that failed."""
+    """Reads lines of knobs and prints a line of results for each. A failed run has the line {"error": ...}."""
     for line in sys.stdin:
         receiver, sender = os.pipe()
         child = os.fork()
@@ -217,12 +218,12 @@ def serve():
             sys.stderr.flush()
             os._exit(0)
         os.close(sender)
-        # One read, not to the end: workers that outlive the run may keep the pipe open.
+        # One read, since workers that outlive the run may keep the pipe open: its end may never come.
         text = os.read(receiver, 1 << 16).decode()
         os.close(receiver)
         os.waitpid(child, 0)
         try:
-            os.killpg(child, signal.SIGKILL)  # ends workers that are left
+            os.killpg(child, signal.SIGKILL)  # ends workers that still run
         except ProcessLookupError:
             pass
         print(text or '{"error": "ended by a signal"}', flush=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the scenarios of faults.py: records each once, measures each fix, and asks the analyzer and the baselines.
 
-Measured runs come from one server that has PyTorch imported; recorded runs are programs of their own, as a
-user's are. fault_scores.py scores them.
+Measured runs come from one server that has PyTorch imported; each recorded run is a program of its own, as a
+user's is. fault_scores.py scores them.
 """
 import collections
 import contextlib
@@ -23,7 +23,7 @@ CELL = os.path.join(runs.HERE, "fault_cell.py")
 SIZES = {"medium": ((400, 300), (300, 400), (360, 320)), "large": ((560, 420), (420, 560), (500, 450)),
          "huge": ((800, 600), (600, 800), (700, 650)), "giant": ((1200, 900), (900, 1200), (1050, 950))}  # fmt: skip
 MOST = 16  # most runs of one arm
-STRAYS = 0.1  # a recording's rate may differ that much from the mean of the runs without the agent
+STRAYS = 0.1  # a recording's rate may differ by this fraction from the mean of the runs without the agent
 
 # The least and the largest number of runs of each arm.
 Effort = collections.namedtuple("Effort", "repeats attempts")
@@ -31,8 +31,7 @@ QUICK, FULL = Effort(1, 1), Effort(3, MOST)
 
 
 def make_pictures(folder, make_one):
-    """Makes the folders of pictures below `folder` that are missing, each by make_one(folder, count, sizes,
-    quality=)."""
+    """Makes the missing folders of pictures below `folder`. Calls make_one(folder, count, sizes, quality=) for each."""
     for name, sizes in SIZES.items():
         made = os.path.join(folder, name)
         if not os.path.isdir(made):
@@ -52,8 +51,8 @@ def trace_of(store, scenario):
 
 
 class Server:
-    """A running fault_cell.py --serve and its storage. The server is started at the first run, and again after a run
-    that it did not survive."""
+    """A running fault_cell.py --serve and its storage. The server is started for the first run, and again if a run
+    has ended it."""
 
     def __init__(self, pictures):
         self.pictures, self.process = pictures, None
@@ -93,7 +92,7 @@ class Server:
             self.process.kill()
             self.process.wait()
             self.process.stdout.close()
-            with contextlib.suppress(OSError):  # the server has not read its last line
+            with contextlib.suppress(OSError):  # the server may not have read its last line
                 self.process.stdin.close()
             self.process = None
 
@@ -151,7 +150,7 @@ class Work:
         return time.monotonic() >= self.deadline
 
     def attempt(self, what, action, *arguments):
-        """Returns what action() returns, or True if that is false; None if action() failed."""
+        """Returns the result of action(), or True if the result is false; None if action() failed."""
         try:
             return action(*arguments) or True
         except runs.Failed as error:
@@ -218,7 +217,8 @@ def runs_of(store, knobs):
 
 
 def settled(found, repeats):
-    """Whether there are `repeats` runs and their mean is known to faults.KNOWN; a single wanted run is enough."""
+    """Whether there are `repeats` runs and the standard error of their mean is at most faults.KNOWN. If `repeats` is
+    1, one run is enough."""
     rates = [one["rate"] for one in found]
     return len(rates) >= repeats and (repeats < 2 or figures.standard_error(rates) <= faults.KNOWN)
 
@@ -230,7 +230,7 @@ def measured(store, scenario, report):
 
 
 def baseline_claims(report, knobs):
-    """{method: {label: claimed gain}} of the methods that name something from the same trace."""
+    """Returns {method: {label: claimed gain}} of the baselines, from the same trace."""
     whole = {**fault_cell_knobs.DEFAULTS, **knobs}
     stages = {stage["name"]: stage for stage in report["stages"]}
     batch, workers, step = whole["batch"], whole["workers"], whole["step_ms"] * 1e-3
@@ -274,8 +274,9 @@ def baseline_claims(report, knobs):
 
 
 def whatif_gains(trace, report, scenario):
-    """{arm: gain that `penstock whatif` predicts}, for the fixes that it has options for. It is of the steady part,
-    or of the whole loop where its start counts; what is measured is always of the whole loop."""
+    """Returns {arm: gain that `penstock whatif` predicts}, for the fixes that whatif has options for. The predicted
+    gain is of the steady part, or of the whole loop if start-up is a notable part of it. The measured gain is always of
+    the whole loop."""
     whole = {**fault_cell_knobs.DEFAULTS, **scenario.knobs}
     found = {}
     for fix in scenario.fixes:

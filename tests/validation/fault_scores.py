@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores: which methods named the fix that gains most, how far the claim for the label that we named is off, and how
-much slower the suggestion is than the best setting.
+"""Scores: which methods named the fix that gains most, how far our claimed gain is from the measured one, and how much
+slower the suggestion is than the best setting.
 
 A label is the part that a fix changes ("read", "workers"). Its gain is the measured gain of its best fix. The true
 label of a scenario is the one with the largest gain, "none" if that is less than 5 %.
@@ -13,8 +13,8 @@ import figures
 OURS = "penstock"
 
 # The judgement of one scenario. truth: the true label; gains: {label: gain}; ranked: the labels that we named, in
-# order; right, among: whether the first, one of the first two, is right; claimed, real: gain of the first as claimed
-# and as measured; wait, confidence, replay: from the report.
+# order; right: whether the first of them is right; among: whether one of the first two is right; claimed, real: the
+# claimed and the measured gain of the first; wait, confidence, replay: from the report.
 Judged = collections.namedtuple("Judged", "scenario truth gains ranked right among claimed real wait confidence replay")
 
 
@@ -31,8 +31,8 @@ def gains_of(scenario, rates):
 
 
 def is_right(named, gains):
-    """As figures.named_right(). If nothing in the data path gains, "step" and "none" are both right, since both leave
-    the data path alone."""
+    """As figures.named_right(), with one exception. If nothing in the data path gains, "step" and "none" are both
+    right, since both say that the data path is not to blame."""
     data = {label: gain for label, gain in gains.items() if label != "step"}
     if figures.name_of(data) == "none":
         return named in ("step", "none")
@@ -54,8 +54,8 @@ class Scores:
         self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, gain, best gain)]
         self.confusion = collections.Counter()  # (truth, what we named)
         self.gain_errors = []  # (1 + claimed) / (1 + measured) - 1 of the label that we named
-        self.whatif = collections.defaultdict(list)  # what a fix does -> the same error of each prediction by whatif
-        self.signs = []  # for each such prediction: whether it and the measurement agree about a gain of 5 %
+        self.whatif = collections.defaultdict(list)  # Fix.what -> the same error of each prediction by whatif
+        self.signs = []  # for each prediction by whatif: whether it and the measurement agree about a gain of 5 %
         self.regrets = collections.defaultdict(list)  # method -> (regret, honest regret or None)
         self.repeats = []
         self.missing = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storage behind a network, as slow as each request asks for: fault_storage.py FOLDER, prints its port.
 
-A request is a line `NAME SECONDS BYTES_PER_SECOND`. The file's contents follow after that delay, at that rate
-for all readers together (0: no limit). The reader waits inside its recv(), as with a real slow server.
+A request is a line `NAME SECONDS BYTES_PER_SECOND`. The file's contents follow after SECONDS. They come at
+BYTES_PER_SECOND for all readers together (0: no limit). The reader waits inside its recv(), as with a real slow server.
 """
 import os
 import socket
@@ -13,7 +13,7 @@ import time
 
 
 class Bucket:
-    """Shares a number of bytes a second among all readers: those that come later wait longer."""
+    """Shares a number of bytes a second among all readers: readers that come later wait longer."""
 
     def __init__(self):
         self.lock, self.free = threading.Lock(), 0.0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults F0 to F22 and the healthy controls, each with the fixes that are tried on it.
 
-A scenario is a run of fault_cell.py with some knobs turned. A fix turns some of them back or further. A
-report names a fix if it names the fix's label. Measurements say which fix is the true one, never this file.
-Pure functions.
+A scenario is a run of fault_cell.py in which some knobs differ from their defaults. A fix sets some knobs
+back, or further away. A report names a fix if it names the fix's label. Only measurements say which fix is
+the true one; this file does not. Pure functions.
 """
 import collections
 
@@ -24,7 +24,7 @@ NO_READ = {"read": "memory", "read_ms": 0.0, "bandwidth_mb": 0.0, "lock": False,
 LABELS = ("read", "decode", "augment", "collate", "transfer", "startup", "prefetch", "workers", "threads", "cores",
           "step", "none")  # fmt: skip
 
-KNOWN = 0.04  # a standard error of the mean of an arm's runs that is small enough
+KNOWN = 0.04  # the largest accepted standard error of the mean of an arm's runs, as a fraction of the mean
 
 # Faults that a plain machine without special permission cannot have: they are not imitated.
 NOT_RUN = (
@@ -35,7 +35,8 @@ NOT_RUN = (
 
 
 def fixes_of(knobs, others=()):
-    """The fixes that are tried on a scenario: the common ones, those of its turned knobs, and `others`."""
+    """The fixes that are tried on a scenario: the common ones, one for each knob that is not at its default, and
+    `others`."""
     whole = {**fault_cell_knobs.DEFAULTS, **knobs}
     workers = whole["workers"]
     found = [Fix("workers", "%d workers" % max(2, 2 * workers), {"workers": max(2, 2 * workers)})]
@@ -151,10 +152,10 @@ OF_FINDING = {
 
 
 def claims_of(report):
-    """{label: claimed speedup of the whole run - 1} of what a report names: its verdict and the findings with a
-    prediction. What is measured is the whole loop, start-up included.
+    """Returns {label: claimed speedup of the whole run - 1} for the verdict and the findings of a report. Claims are of
+    the whole run, start-up included, since measurements are.
 
-    Takes the largest of several claims of one label. A finding without a prediction claims 0. A finding for
+    If a label has several claims, the largest counts. A finding without a prediction claims 0. A finding for
     information makes no claim."""
     found = {}
     label = OF_VERDICT.get(report["verdict"]["bottleneck"])
@@ -171,10 +172,10 @@ def claims_of(report):
 
 
 def ranking(report, least=0.05, tie=0.2):
-    """The labels that a report names, in order of claimed gain, labels without a prediction last; ["none"] if
+    """The labels that a report names, in order of claimed gain. Labels without a prediction come last. ["none"] if
     the report names no label.
 
-    A reader sees the verdict first, so the verdict leads if its claim is within `tie` of the largest."""
+    A reader sees the verdict first, so the verdict comes first if its claim is within `tie` of the largest."""
     claims = claims_of(report)
     found = sorted((label for label, gain in claims.items() if gain >= least or gain == 0), key=lambda one: -claims[one])
     verdict = OF_VERDICT.get(report["verdict"]["bottleneck"])

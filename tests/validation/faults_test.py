@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section (b) on known answers: what is claimed, what counts as right, and what the tables say."""
+"""Checks section (b) on known answers: the claims of a report, the judgement of them, and the tables."""
 import os
 import tempfile
 import threading

@@ -66,16 +66,16 @@ def repeat_noise(groups):
 
 
 def standard_error(values):
-    """Standard error of the mean, relative to it; None for fewer than two values."""
+    """Standard error of the mean, as a fraction of the mean; None for fewer than two values."""
     if len(values) < 2:
         return None
     return statistics.stdev(values) / math.sqrt(len(values)) / mean(values)
 
 
 def speed_difference(things):
-    """The largest difference in speed, as a fraction, between one machine and the others. A machine's rate is compared
-    with the others' on each thing that both measured, and averaged over things. `things`: [[(machine, rate)]]. None
-    if no two machines measured the same thing."""
+    """The largest difference in speed, as a fraction, between one machine and the others. A machine is compared with
+    the others on each thing that both measured, and the differences are averaged over all these things. `things`:
+    [[(machine, rate)]]. None if no two machines measured the same thing."""
     logs = collections.defaultdict(list)
     for runs in things:
         for machine in {machine for machine, _rate in runs}:
@@ -87,13 +87,13 @@ def speed_difference(things):
 
 
 def regret(chosen, rates):
-    """The fraction that a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
+    """The fraction of the best rate that a choice loses: 1 - its rate / the best one. `rates`: {choice: rate}."""
     return 1 - rates[chosen] / max(rates.values())
 
 
 def honest_regret(chosen, runs):
-    """The regret if one half of the runs finds the best choice and the other half judges that choice, as
-    a mean over both ways.
+    """The regret if one half of the runs finds the best choice and the other half measures its rate. The halves
+    then change places, and the result is the mean of both.
 
     The best of several noisy rates is also the luckiest one, so regret() is not 0 even if all
     choices are equal. `runs`: {choice: [measured rate]}. None if a choice has only one run."""

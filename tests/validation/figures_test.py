@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness's statistics and baselines on numbers with known answers, and the public curves."""
+"""Checks the harness's statistics and baselines on numbers with known answers, and the public curves."""
 import math
 import os
 import random

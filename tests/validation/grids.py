@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cells of sections (a), (d) and (e) of analyzer/VALIDATION.md, and the scores of predictions.
 
-A family is one kind of work; its cells differ only in workers, prefetch, step and batch. Some cells are its sources:
-these are recorded, and all cells are predicted from each source in turn. Scores come from stored measurements, so no
-program is started here.
+A family is one kind of work; its cells differ only in workers, prefetch, step and batch. Some cells are the family's
+sources: these are recorded, and all cells are predicted from each source in turn. Scores come from stored measurements,
+so no program is started here.
 """
 import collections
 
@@ -22,8 +22,8 @@ def product(workers, prefetch, steps):
 
 
 def loader_families(full):
-    """(d): stage costs that sleep, burn or both. A sample takes 5 ms on average, so a thread needs 40 ms for a batch
-    of 8. Samples that only burn take 2 ms."""
+    """(d): stage costs that sleep, use CPU time (burn), or both. A sample takes 5 ms on average, so a thread needs
+    40 ms for a batch of 8. Samples that only burn take 2 ms."""
     kinds = [
         ("sleeping, constant", [*NO_WORK, "--read-latency", "5ms"]),
         ("sleeping, exponential", [*NO_WORK, "--read-latency", "5ms~exponential"]),
@@ -59,8 +59,8 @@ def dataloader_families(full, pictures):
     return families
 
 
-# work -> (samples, samples in a batch, step in ms). A run without workers takes some six seconds. The step is about
-# as long as two workers together need for a batch.
+# work -> (samples, samples in a batch, step in ms). A run without workers takes some six seconds. A step takes about
+# the time in which two workers together make one batch.
 REAL_WORKS = {"pillow-jpeg": (1280, 16, 35), "pillow-large": (256, 4, 50), "pillow-png": (768, 16, 60),
               "pillow-webp": (1280, 16, 35), "opencv": (1600, 16, 25), "torchvision": (1280, 16, 35),
               "arrays": (2560, 16, 20), "tokens": (3840, 16, 12)}  # fmt: skip
@@ -81,8 +81,8 @@ def real_families(full, folder):
 
 
 def baseline_rates(loader, facts, recorded, source, cells):
-    """{method: {cell: samples per second}}. The methods named "scaled" are multiplied by a constant that makes them
-    give the recorded rate for the source.
+    """Returns {method: {cell: samples per second}}. The rates of a method named "scaled" are multiplied by a constant,
+    so that the rate of the source is the recorded one.
 
     Cells with a batch size of their own are left out: the formulas know nothing of batch sizes."""
     rates = {}
@@ -98,8 +98,8 @@ def baseline_rates(loader, facts, recorded, source, cells):
 
 
 def interventions(cell, cells):
-    """{factor: the cell that differs in this factor alone}: the next larger number of workers or depth of prefetch,
-    or no step."""
+    """Returns {factor: the cell that differs in this factor alone}. That cell has the next larger number of workers,
+    the next larger depth of prefetch, or no step."""
     found = {}
     for factor, others in (("workers", [c for c in cells if c.workers > cell.workers and c[1:] == cell[1:]]),
                            ("prefetch", [c for c in cells if c.prefetch > cell.prefetch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analyzer on the faults kept in the tree: recorded and measured once, judged at every build.
+"""Judges, at every build, what the analyzer says about recordings of faults. They were recorded and measured once.
 
 The recordings stay the same, so only a change of the analyzer changes the scores. The bounds are a little
 below the scores at the time when they were set; analyzer/VALIDATION.md has the figures and the goals.
@@ -15,9 +15,9 @@ import figures
 import runs
 import validate
 
-NAMED = 62  # at least so many of 66 named right
+NAMED = 62  # at least this number of 66 faults is named right
 REPLAY = 0.03  # mean absolute error
-GAIN = 0.1  # error of the gain claimed for what is named
+GAIN = 0.1  # mean absolute error of the gain that is claimed for the named part
 
 
 class Measured(unittest.TestCase):

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares plans with grids of real runs: what the plan's first step and the whole plan gain, beside the best single
-change and the best combination of changes that need no edit.
+"""Compares plans with grids of real runs. Measures the gains of the plan's first step and of the whole plan, and those
+of the best single change and the best combination of changes. All changes need no edit.
 
   plans.py --bin DIR --out DIR [--only NAME]... [--rounds N] [--again] CASES.json
   plans.py --bin DIR --out DIR [--only NAME]... [--rounds N] [--again] --faults DIR [--severity N]
 
 CASES.json: {NAME: [COMMAND...]}, programs that run for some seconds. --faults takes the faults of faults.py instead; DIR
-has their pictures, or gets them. Each is recorded once; `penstock plan --outside`
-makes the plan. An arm is a setting for `penstock record --override`. All arms run once, in an order that changes from
-round to round; the program as it is, both arms of the plan and the four fastest others run N rounds more. Rates are
-those of the reports on these runs, steady or of the whole run as the plan's are. Needs a quiet machine. Results are kept
-in OUT/plans.json; --again makes the plans and the table anew and measures nothing. Exit status: 0 all measured, 1 a
-program failed.
+has their pictures, or gets them. Each program is recorded once; `penstock plan --outside` makes the plan. An arm is a
+setting for `penstock record --override`. All arms run once, in an order that changes from round to round. Then N more
+rounds run the program as it is, both arms of the plan and the four fastest others. Rates come from the reports on
+these runs; they are steady rates or rates of the whole run, like those of the plan. Needs a quiet machine. Results are
+kept in OUT/plans.json; --again makes the plans and the table anew and measures nothing. Exit status: 0 all measured,
+1 a program failed.
 """
 import argparse
 import contextlib
@@ -34,7 +34,7 @@ FASTEST = 4
 
 
 def setting_of(steps):
-    """The --override of the plan's steps; None if one of them cannot be made from outside."""
+    """The --override for the plan's steps; None if one of the steps cannot be made from outside."""
     words = {}
     for step in steps:
         if step["id"] == "num_workers":
@@ -67,8 +67,8 @@ def arms_of(report):
 
 @contextlib.contextmanager
 def fault_cases(folder, severity):
-    """The faults of that severity as CASES.json has programs, three times as long as faults.py has them. Their storage
-    runs meanwhile."""
+    """Yields {name: command} for the faults of that severity, three times as long as in faults.py. Their storage runs
+    while the context is open."""
     sys.path.insert(0, os.path.join(os.path.dirname(runs.HERE), "integration"))
     import support
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop over pictures that does each part of its work a number of times; probes.py turns the numbers.
+"""A training loop over pictures that does each part of its work a number of times; probes.py sets these numbers.
 
     probe_cell.py '{"folder": "/data/pictures", "workers": 1, "decode": 2}'    one run; prints the rate in samples/s
 
-Halving a number halves the cost of that part and of nothing else, by an edit. That is what `penstock record --probe`
-says of the part without one.
+Halving a number is an edit that halves the cost of this part alone. `penstock record --probe` measures the gain of such
+a halved part without an edit, so the two can be compared.
 """
 import io
 import json

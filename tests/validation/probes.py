@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the gains that `penstock record --probe` measures inside a run with what an edit gains in runs of its own.
+"""Compares the gains that `penstock record --probe` measures inside a run with the gains of edits in separate runs.
 
   probes.py --bin DIR --out DIR --pictures DIR [--window 1500ms] [--rounds N] [--only NAME]... [--again]
 
-The program is probe_cell.py. It does each part of its work twice. One run with --probe says what the run gains if a
-part takes half its time. Then the program runs with that part done once, N times each, in random order beside the
-program as it is. Gains are ratios of rates, and the agreement is their difference in points. Needs a quiet machine.
-Results are kept in OUT/probes.json; --again makes the table anew and measures nothing. Exit status: 0 all measured,
-1 a program failed.
+The program is probe_cell.py. By default it does each part of its work twice. One run with --probe says what the run
+gains if a part takes half its time. Then the program runs with this part done half as often, and as it is, N times each
+in random order. A gain is a ratio of rates; the two gains are compared by their difference in points. Needs a quiet
+machine. Results are kept in OUT/probes.json; --again makes the table anew and measures nothing. Exit status: 0 all
+measured, 1 a program failed.
 """
 import argparse
 import json
@@ -41,7 +41,7 @@ def measure(options, name, kept):
     knobs = {"folder": options.pictures, **CASES[name]}
     trace = out / (name + ".penstock")
     if not trace.exists():
-        seconds = 70 * float(options.window.removesuffix("ms")) / 1e3  # 61 windows, and what comes before them
+        seconds = 70 * float(options.window.removesuffix("ms")) / 1e3  # 61 windows, and the time before the first
         run([binaries / "penstock", "record", "--quiet", "--force", "-o", out / "new.penstock", "--probe",
              "--probe-window", options.window, "--", sys.executable, "-B", CELL,
              json.dumps({**knobs, "seconds": seconds})])  # fmt: skip

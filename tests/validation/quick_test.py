@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One recording of each loader, a few predictions, a few measurements: do they agree in direction?
+"""Checks with one recording of each loader that predictions and measurements agree in direction.
 
-Samples sleep so long that a busy machine changes little. The bounds catch a broken predictor, not one
-that is a few percent off; validate.py measures the percents.
+Samples sleep so long that a busy machine changes little. The bounds catch a broken predictor. They do not
+catch a predictor that is a few percent off; validate.py measures the percents.
 """
 import os
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets that do real work on real files, for dataloader_cell.py, and the code that makes the files.
 
-WORKS has the datasets' classes by name. Files are read through the page cache.
+WORKS: {name: class of the dataset}. Files are read through the page cache.
 """
 import json
 import os
@@ -77,7 +77,7 @@ class Torchvision(Files):
 
 
 class Arrays(Files):
-    """Arrays of 16-bit integers in .npy files: a crop, to float32, normalised, a logarithm."""
+    """Arrays of 16-bit integers in .npy files. A sample is a crop, converted to float32, normalised, its logarithm."""
 
     ending = ".npy"
 
@@ -90,7 +90,7 @@ class Arrays(Files):
 
 
 class Tokens(Files):
-    """Text to word numbers in Python, by a regular expression and a dictionary, padded to one length."""
+    """Turns text into word numbers in Python, by a regular expression and a dictionary. Pads them to one length."""
 
     ending = ".txt"
     word = re.compile(r"[a-z]+|[0-9]|[^a-z0-9\s]")
@@ -125,7 +125,7 @@ def dataset(work, folder, count):
 
 
 def make_files(folder, make_pictures):
-    """Makes all files of WORKS below `folder`, the same each time."""
+    """Makes the files for all of WORKS below `folder`, with the same contents each time."""
     from PIL import Image
 
     make_pictures(os.path.join(folder, "pictures"), 48, ((500, 375), (375, 500), (640, 480), (500, 500)), quality=92)

@@ -2,7 +2,7 @@
 """Records, measures and predicts one cell.
 
 PENSTOCK_BIN names the folder of the programs, as for the integration tests. Rates are samples per
-second in the steady state; a measured run is never traced, a recorded one never counts as measured.
+second in the steady state. A measured run is never traced, and a recorded run never counts as measured.
 """
 import collections
 import json
@@ -36,7 +36,7 @@ Predicted = collections.namedtuple("Predicted", "rate low high whole", defaults=
 
 
 class Failed(Exception):
-    """A program did not do what was asked; the text says which and why."""
+    """A program failed; the text says which and why."""
 
 
 def program(name):
@@ -73,9 +73,9 @@ def last_object(text):
 class ReferenceLoader:
     """penstock-load with stage costs instead of files; `costs` are its options.
 
-    A cost belongs to its sample and a run takes every sample once, so the seed changes only the order.
-    Costs drawn anew for each run would differ by 3.7 % in their mean (1,280 lognormal draws of sigma 1),
-    which no trace of another run could predict."""
+    Each sample has a fixed cost and a run takes every sample once, so the seed changes only the order. If costs
+    were drawn anew for each run, their mean would vary by 3.7 % (1,280 lognormal draws of sigma 1), and no trace
+    of another run could predict this."""
 
     batch = 8
     default_prefetch = 4
@@ -102,8 +102,8 @@ class ReferenceLoader:
 
 
 class DataLoader:
-    """torch.utils.data.DataLoader. Samples sleep `mean_ms` by the distribution `services`, or decode the pictures of
-    the folder `jpeg`, or do `work` of real_work.py on the files below `folder`."""
+    """torch.utils.data.DataLoader. Samples sleep for `mean_ms` on average with the distribution `services`, or decode
+    the pictures of the folder `jpeg`, or do `work` of real_work.py on the files below `folder`."""
 
     batch = 4
     default_prefetch = 2
@@ -134,7 +134,7 @@ class DataLoader:
 
 
 def step_beside(trace, source):
-    """How many ms between two batches the recorded loop did not sleep; in that time it frees the last batch."""
+    """Returns the part of a recorded step, in ms, in which the loop did not sleep. In this time it frees a batch."""
     report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
     for stage in report["stages"]:
         if stage["name"] == "step" and stage["count"]:
@@ -145,8 +145,8 @@ def step_beside(trace, source):
 def predict(trace, source, cells):
     """{cell: Predicted} by penstock whatif from one trace; {} and a note if it says "not enough".
 
-    The program's step sleeps equally long for a batch of any size, so whatif is told the step if step or
-    batch differ from the source's, and that it computes only beside the sleep."""
+    The program's step sleeps for the same time whatever the batch size. So whatif is given the step if step or batch
+    differ from the source's. It is also told that the step uses a core only in the part without sleep."""
     found = {}
     beside = step_beside(trace, source)
     for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):
@@ -173,7 +173,7 @@ def predict(trace, source, cells):
 
 
 def facts(trace, batch):
-    """(Facts for the baselines, recorded rate, share of the loop spent waiting) from penstock report."""
+    """Returns (Facts for the baselines, recorded rate, share of the loop's time that is waiting) by penstock report."""
     report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
     stages = {stage["name"]: stage for stage in report["stages"]}
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops whose data path is more than one DataLoader over a map-style dataset; structures.py changes them.
+"""Training loops whose data path is more than one DataLoader over a map-style dataset; structures.py sets the knobs.
 
     structure_cell.py KIND '{"folder": "/data/pictures", "workers": 2}'
 
-Samples are JPEG files that Pillow decodes and resizes. Prints two rates in samples/s: from the first batch to the last,
-and without the time between an epoch's end and the first batch of the next one. Knobs: workers (of each loader, or
-threads or processes of the program's own), decode (0: pixels are decoded once and kept), step (ms, a wait), seconds.
+Samples are JPEG files that Pillow decodes and resizes. Prints two rates in samples/s. Both are of the time from the
+first batch to the last; the second leaves out the time before the first batch of each later epoch. Knobs: workers (of
+each loader, or threads or processes of the program's own), decode (0: pixels are decoded once and kept), step (ms, a
+wait), seconds.
 """
 import collections
 import concurrent.futures
@@ -97,7 +98,7 @@ def at_random():
 
 
 def two_to_one():
-    """A critic takes two batches of one loader for each batch of the generator's."""
+    """A critic takes two batches of its loader for each batch that the generator takes of another."""
     critic, generator = iter(loader(8)), iter(loader(8))
     while True:
         for source in (critic, critic, generator):
@@ -162,7 +163,7 @@ def reordered():
 
 
 def accumulated():
-    """A step of 4 batches' length follows each fourth batch."""
+    """After each fourth batch comes a step that is as long as the steps of four batches."""
     for number, batch in enumerate(loader(8), 1):
         yield len(batch), 4 if number % 4 == 0 else 0
 
@@ -192,7 +193,7 @@ def stream():
 
 
 class Threaded(IterableDataset):
-    """Threads of the dataset's own decode; a loader's worker, or the loop itself, hands their samples on."""
+    """The dataset has threads of its own, which decode. A loader's worker, or the loop itself, takes their samples."""
 
     def __iter__(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -310,7 +311,7 @@ def ranked(rank, port):
     import torch.distributed as dist
 
     if rank > 0:
-        KNOBS["seconds"] = float("inf")  # the first rank's end is the end of all
+        KNOBS["seconds"] = float("inf")  # rank 0 alone ends the run
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 8))
 

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions for the loops of structure_cell.py, beside the edits that they predict: other numbers of workers, decoded
-pictures and no step.
+"""Compares predictions for the loops of structure_cell.py with the edits that they predict: other numbers of workers,
+decoded pictures and no step.
 
   structures.py --bin DIR --out DIR --pictures DIR [--python FILE] [--only KIND]... [--seconds S] [--rounds N] [--again]
 
 Each loop is recorded once, with one worker and with two. The edits run without the agent, in turns, N rounds of them.
-What is compared is the speed-up: predicted from the recording, and the ratio of the medians of what the loop counts.
-Where an epoch ends within the run, both are of the time between an epoch's first batch and its last. Needs a quiet
-machine. Results are kept in OUT/structures.json; --again makes the predictions anew and measures nothing. Exit status:
-0 all measured, 1 a program failed.
+The predicted speed-up is compared with the ratio of the medians of the loop's own rates. If an epoch ends within the
+run, these rates leave out the time between two epochs. Needs a quiet machine. Results are kept in OUT/structures.json;
+--again makes the predictions anew and measures nothing. Exit status: 0 all measured, 1 a program failed.
 """
 import argparse
 import json
@@ -37,7 +36,7 @@ class Runner:
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
     def ask(self, *arguments):
-        """(answer, why there is none)"""
+        """Returns (answer, ""), or (None, why there is no answer)."""
         done = self.run([self.penstock, *arguments, "--json"])
         if done.returncode == 0:
             return json.loads(done.stdout), ""
@@ -50,7 +49,7 @@ class Runner:
         return [self.options.python, str(CELL), kind, json.dumps(knobs)]
 
     def rates(self, kind, knobs):
-        """(whole, steady) in samples/s"""
+        """Returns (rate of the whole run, steady rate), in samples/s."""
         done = self.run(self.command(kind, knobs))
         if done.returncode:
             raise RuntimeError(f"{kind} {knobs}: status {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -64,7 +63,7 @@ class Runner:
 
 
 def predict(runner, kind, base, trace):
-    """{edit: [speed-up, low, high] or why it is not known}, and the report's rate."""
+    """Returns the report's rate and verdict, and {edit: [speed-up, low, high], or a text that says why not}."""
     report, _ = runner.ask("report", str(trace))
     rates = report["throughput"]
     rate = rates["whole_run_samples_per_s"] if rates["base"] == "whole_run" else rates["samples_per_s"]
@@ -116,7 +115,7 @@ def measure(runner, kind, kept):
 
 
 def rows(kind, kept):
-    """[(kind, base, edit, predicted or why not, measured)], and the errors of the reports' rates."""
+    """Returns [(kind, base, edit, prediction or why there is none, measured)], and the errors of the reports' rates."""
 
     def rate(whole=False, **knobs):
         values = kept["rates"].get(json.dumps(knobs, sort_keys=True))

@@ -65,7 +65,7 @@ def goals(scores):
         goal("bias", percent(ours.bias, sign=True), abs(ours.bias) <= BIAS_GOAL, "within 2 %"),
         goal("90 % intervals hold", percent(covered), COVERAGE_GOAL[0] <= covered <= COVERAGE_GOAL[1], "85 to 95 %"),
     ]
-    # "ahead" means that our error is below that of the best baseline; the table below has the
+    # "behind" means that the error of the best baseline is larger than ours. The next table has the
     # baselines' figures.
     best = min((figures.summarise(errors).mean_absolute for method, errors in scores.errors.items()
                 if method != "penstock" and errors), default=None)  # fmt: skip
@@ -137,7 +137,7 @@ def provenance(about):
 
 
 def titled(section, about):
-    """The section with its provenance below its title."""
+    """The section, with a line about date, machine and load below its title."""
     title, rest = section.split("\n", 1)
     return "%s\n\n%s\n%s" % (title, provenance(about), rest.lstrip("\n"))
 

@@ -4,15 +4,17 @@
   tunes.py --bin DIR --out DIR [--only NAME]... [--pairs N] [--again] CASES.json
 
 CASES.json: {NAME: [COMMAND...]}, programs that run for some seconds. Each is tuned once. Then the setting that tune
-took, or the fastest one that it tried, runs N times beside the program as it is, in alternating order. If tune tried
-nothing, one more worker and malloc's thresholds run, each N / 2 times. Rates are on tune's base. A decision is
+took, or the fastest one that it tried, and the program as it is run N times each, in alternating order. If tune tried
+nothing, one more worker and malloc's thresholds run, each N / 2 times. Rates have the base that tune used. A decision
+is
 
-  right      a setting was taken and the interval (95 %) of its further pairs lies above 1; or none was taken and no
-             setting gains 5 % in its further pairs; or tune did not decide and the gain of the further pairs is less
-             than 10 %
-  wrong      a setting was taken and gains nothing (the interval's upper end is below 1.02), or none was taken although
-             one gains 5 % (the lower end is above 1.05), or tune did not decide on a gain of 20 % (the lower end)
-  open       anything else: the further pairs do not tell
+  right      a setting was taken and the interval (95 percent) of its further pairs lies above 1; or none was taken and
+             no setting gains 5 percent in its further pairs; or tune did not decide and the gain of the further pairs
+             is less than 10 percent
+  wrong      a setting was taken and gains nothing (the interval's upper end is below 1.02); or none was taken although
+             one gains 5 percent (the lower end is above 1.05); or tune did not decide although one gains 20 percent
+             (the lower end is above 1.2)
+  open       in all other cases: the further pairs do not tell
 
 Needs a quiet machine. Results are kept in OUT/tunes.json; --again makes the table anew and measures nothing. Exit
 status: 0 all measured, 1 a program failed.
@@ -53,7 +55,7 @@ def rate(options, command, arm, base):
 
 
 def challengers(options, command, tuned):
-    """The settings that run beside the program as it is, and how often each."""
+    """{setting: number of further pairs} for the settings that are compared with the program as it is."""
     if tuned["taken"]:
         return {tuned["settings"][tuned["taken"] - 1]["override"]: options.pairs}
     tried = [one for one in tuned["settings"] if "measured" in one]
@@ -94,7 +96,7 @@ def interval(estimate, low, high):
 
 
 def judge(tuned, gains):
-    """right, wrong or open."""
+    """Returns "right", "wrong" or "open"."""
     estimate, low, high = max(gains)
     if tuned["taken"]:
         return "right" if low > 1 else "wrong" if high < 1.02 else "open"
@@ -104,7 +106,7 @@ def judge(tuned, gains):
 
 
 def row(name, kept):
-    """One line of the table, the judgement, and tune's time in trials."""
+    """Returns a line of the table, the judgement, and the time that tune took in units of a median run."""
     tuned = kept["tuned"]
     gains = {arm: gain(found) for arm, found in kept["pairs"].items()}
     trial = statistics.median(one["seconds"] for one in tuned["runs"]) if tuned["runs"] else math.nan
@@ -120,6 +122,7 @@ def row(name, kept):
 
 
 def main():
+    # argparse expands percent signs in the usage, so the docstring must have none.
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--out", required=True)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what is still missing, predicts all of it anew from the stored traces, writes analyzer/VALIDATION.md.
+"""Makes the missing runs, predicts all of them anew from the stored traces, writes analyzer/VALIDATION.md.
 
-Can be resumed: a measured run is a line of results.jsonl below --state, a recorded run a trace there. Both
-are kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements.
-A new state begins as a copy of measured/, so a fresh checkout can be resumed too; --keep writes measured/.
+Can be resumed: the state is the folder of --state. It has a line of results.jsonl for each measured run, and a
+trace for each recorded run. Both are kept until --fresh. Predictions are not kept, so a changed analyzer is
+judged by the same measurements. A new state begins as a copy of measured/, so a fresh checkout can be resumed
+too; --keep writes measured/.
 """
 import argparse
 import collections
@@ -28,7 +29,7 @@ import tables
 
 ROOT = os.path.dirname(os.path.dirname(runs.HERE))
 MEASURED = os.path.join(runs.HERE, "measured")
-MIXED = 0.05  # the speeds of machines may differ by that before a section says so
+MIXED = 0.05  # a section warns if the speeds of its machines differ by this fraction or more
 
 
 class Store:
@@ -157,7 +158,7 @@ def score(families, store):
                 continue
             facts, recorded, _wait = runs.facts(trace, family.loader.batch)
             others = grids.baseline_rates(family.loader, facts, recorded, source, family.cells)
-            # What is predicted of the whole run is compared with whole runs, if they were measured.
+            # Predicted rates of whole runs are compared with measured rates of whole runs, if there are any.
             told_whole = any(one.whole for one in predicted.values()) and whole.keys() >= predicted.keys()
             scores.add(family, source, predicted, others, waits, whole if told_whole else measured)
     return scores
@@ -180,7 +181,7 @@ def score_faults(scenarios, store, effort):
 
 
 def begin_state(state):
-    """Copies measured/ to a state that has nothing yet."""
+    """Copies measured/ to an empty state."""
     if os.path.isdir(MEASURED) and not os.path.exists(state):
         os.makedirs(os.path.dirname(state), exist_ok=True)
         shutil.copytree(MEASURED, state + ".new", ignore=shutil.ignore_patterns("*.md"))
@@ -205,7 +206,7 @@ def cpu_name():
 
 def about(machine, loads, reasons):
     """A section's conditions. `machine`: from Store.machine_of(); `reasons`: why its figures are not final."""
-    # Runs with 8 busy threads are a load themselves, so only the lower loads tell of other programs.
+    # Runs with 8 busy threads are a load themselves, so only the lower quartile of the loads shows other programs.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
         reasons = [*reasons, "The machine was busy with other work: its load average was above %.1f in three of four "
                    "runs, with %d cores." % (figures.quantile(loads, 0.25), runs.cores())]  # fmt: skip

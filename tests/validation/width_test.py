@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of every trace in the tree fits a terminal of 80 columns, with all details, too.
+"""The report of every trace in the tree fits a terminal of 80 columns, also with all details.
 
-Only a word that is longer than a line may stand out, such as a path to paste: it stays whole. So that many reports
-are read anyway, they are looked through for figures that say nothing.
+Only a line of a single word may be longer, such as a path to paste. The test also looks for figures that say nothing,
+such as "-0.0 %".
 """
 import concurrent.futures
 import os

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of programs.py, with the function and the line in which each spends its time."""
+"""The cases of programs.py, with the function and the line in which each spends its time."""
 import pathlib
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "programs.py"
 
-# Function and the comment behind the line, by case.
+# case -> (function, the comment at the end of the line in programs.py).
 CASES = {
     "python_loop": ("python_loop", "the loop"),
     "comprehension": ("comprehension", "the comprehension"),
@@ -23,7 +23,7 @@ CASES = {
 
 
 def places():
-    """Function and line number by case; None and None for a healthy program."""
+    """Returns {case: (function, line number)}; both are None for the healthy program."""
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()
     return {case: (function, words and next(at for at, line in enumerate(lines, 1) if line.endswith("# " + words)))
             for case, (function, words) in CASES.items()}  # fmt: skip

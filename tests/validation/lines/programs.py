@@ -4,9 +4,9 @@
     programs.py CASE record SECONDS     one loop, to be recorded
     programs.py CASE compare SECONDS    loops with the line and without it, in turn; a line of JSON tells the rates
 
-A case is a function of a dataset, the number of the sample and its picture. Without its line, a sample takes what the
-line returned when the dataset was made. Each loop has one worker, which makes samples without a pause: the loop only
-counts them.
+A case is a function of a dataset, the number of the sample and its picture. In a loop without the line, a sample uses
+the value that the line returned when the dataset was made. Each loop has one worker, which makes samples without a
+pause: the loop only counts them.
 """
 import copy
 import io
@@ -26,7 +26,7 @@ from torch.utils.data import DataLoader, Dataset
 SIDE = 480
 BATCH = 8
 SAMPLES = 1_000_000
-WINDOWS = 20  # of a comparison, half of them with the line
+WINDOWS = 20  # number of windows of a comparison; half of them run with the line
 
 
 def python_loop(data, index, pixels):
@@ -130,7 +130,7 @@ class Pictures(Dataset):
             self.cv2 = cv2
         self.known = None
         self.known = self[0][1]
-        self.mutex = None  # the thread of the lock is not in the workers: each starts one of its own
+        self.mutex = None  # its thread does not survive a fork: busy() makes lock and thread anew in each worker
 
     def grow(self, levels):
         return [self.grow(levels - 1) for _ in range(4)] if levels else []
@@ -143,7 +143,7 @@ class Pictures(Dataset):
         return self.mutex
 
     def hold(self, mutex):
-        chance = random.Random(1)  # equal pauses would fall in step with the samples
+        chance = random.Random(1)  # pauses of equal length would synchronise with the samples
         while True:
             with mutex:
                 time.sleep(chance.uniform(0.002, 0.010))

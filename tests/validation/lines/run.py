@@ -5,9 +5,10 @@
 
 Each PYTHON has torch, NumPy, Pillow, pandas and OpenCV. Records each program of programs.py once with each of them,
 and measures the same program with and without the hot line, in turn. Prints a table and writes OUT/lines.json. A line
-is found if the largest function of the samples, beside load() that decodes the picture, is the one of the case and its
-largest line the one with the time; it is right if its share is within 5 points of what the line took. Needs a quiet machine. Exit status: 0 at least 11 of 12
-are found and right with each Python and no healthy program is blamed, 1 not so, 2 usage.
+is found if the report's largest function of the samples, load() left out, is the function of the case, and the largest
+line of this function is the line of the case. A found line is right if its share is within 5 points of the measured
+time of the line. Needs a quiet machine. Exit status: 0 if, with each Python, at least 11 of 12 lines are found and
+right and no healthy program is blamed, otherwise 1; 2 usage.
 """
 import argparse
 import json
@@ -34,8 +35,8 @@ def output_of(words, environment=()):
 
 
 def gained(rates):
-    """What the line took: the fraction of a sample's time that is gone without it, from the medians of all windows; then
-    the quartiles over pairs of neighbouring windows, which tell the noise."""
+    """Returns the fraction of a sample's time that is saved without the line, from the medians of all windows, and the
+    quartiles of this fraction over pairs of neighbouring windows, which show the noise."""
     pairs = [1 - slow / fast for slow, fast in zip(rates["with"], rates["without"])]
     low, _, high = statistics.quantiles(pairs, n=4)
     return 1 - statistics.median(rates["with"]) / statistics.median(rates["without"]), low, high
@@ -53,8 +54,8 @@ def measure(options, python, case):
 
 
 def name_of(function):
-    """The function's own name; a comprehension, which is a function before Python 3.12, has that of the function it is
-    in."""
+    """Returns the function's own name. Before Python 3.12 a comprehension is a function; it gets the name of the
+    function that contains it."""
     name = function["name"]
     while name.endswith(">"):
         name = name.rpartition(".<locals>.")[0] or function["name"].strip("<>")
@@ -62,7 +63,7 @@ def name_of(function):
 
 
 def judged(function, line, measured):
-    """The row of one program: what was said, what was measured, and whether both agree."""
+    """The row of one program: what the report says, what was measured, and whether both agree."""
     took, low, high = gained(measured["rates"])
     row = {"took": took, "low": low, "high": high, "named": "", "line": 0, "share": 0.0}
     others = [found for found in measured["functions"] if name_of(found) != "load"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known answers of run.py, and what must hold for the programs that it measures."""
+"""Checks run.py on known answers, and that programs.py and cases.py agree."""
 import os
 import sys
 import unittest

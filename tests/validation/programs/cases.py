@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data for run.py: the public programs that are recorded, and the changes that show what holds each back."""
+"""Data for run.py: the public programs that are recorded, and the changes that show what limits each program."""
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
     """One program. `workers`: the number of workers in the recorded run; `counts`: the numbers of workers that are
-    predicted and measured; `free`: the factors that cost nothing, one at a time. `plain`: the loop does nothing but
-    the step, so that without the step only the loader's time is left; a framework's loop also has callbacks."""
+    predicted and measured; `free`: the factors that are made to cost nothing, one at a time. `plain`: the loop does
+    only the step, so that without the step only the loader's time is left. A framework's loop also has callbacks."""
 
     name: str
     title: str

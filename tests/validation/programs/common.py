@@ -5,8 +5,8 @@ rate.
     FILE NAME --data DIR --work DIR --out JSON [--workers N] [--free decode,augment,step] [--seconds S] [--prepare]
 
 A program is a function of a Task. It trains until the clock says that time is over, and tells the clock when
-an epoch begins and when a step is done. Whatever --free names costs nothing: pictures are decoded already,
-samples are finished already, or the model is trivial. The rate goes to the file of --out, since the program
+an epoch begins and when a step is done. The parts that --free names cost nothing: pictures are already decoded,
+samples are already finished, or the model is trivial. The rate goes to the file of --out, since the program
 may print other things.
 """
 import argparse
@@ -23,7 +23,7 @@ class Over(Exception):
 
 
 class Clock:
-    """Notes when each step of each epoch was done; time is over `seconds` after the first step."""
+    """Notes when each step of each epoch was done. Time is over when `seconds` have passed since the first step."""
 
     def __init__(self, seconds, workers):
         self.seconds, self.workers = seconds, workers
@@ -47,7 +47,8 @@ class Clock:
         return self.first is not None and time.monotonic() - self.first > self.seconds
 
     def result(self):
-        """The run's figures. The steady rate leaves out batches that waited in the queues when an epoch began."""
+        """The run's figures. "rate" is the steady rate, without the first batches of each epoch, which come while the
+        queues fill."""
         count = samples = steady = 0
         spent = 0.0
         for steps in self.epochs:
@@ -71,7 +72,7 @@ def first_name(path):
 
 
 class Held:
-    """The decoded pictures of a data set in one mapped file, see sets.py. Each process opens it for itself."""
+    """The decoded pictures of a data set in one mapped file, see sets.py. Each process opens the file itself."""
 
     def __init__(self, data):
         self.data = data
@@ -115,7 +116,7 @@ class Constant:
 
 
 class Task:
-    """A program's arguments, and the data and models that they ask for."""
+    """A program's arguments, and the data and models that follow from them."""
 
     def __init__(self, options):
         self.data, self.work = options.data, options.work
@@ -142,7 +143,7 @@ class Task:
         return found
 
     def open_rgb(self, path):
-        """A picture as Pillow has it."""
+        """A picture as Pillow's Image in RGB; the stored pixels if decoding is free."""
         if "decode" in self.free:
             return self.held.image(path)
         from PIL import Image
@@ -151,7 +152,7 @@ class Task:
             return Image.open(file).convert("RGB")
 
     def transform(self, made, sample):
-        """`made`, or a transform that always gives `sample` if augmenting is free."""
+        """Returns `made`; if augmenting is free, a transform that always gives `sample`."""
         return Constant(sample) if "augment" in self.free else made
 
     def model(self, make):
@@ -196,7 +197,7 @@ def train(task, loader, model, prepare=lambda inputs: inputs, epochs=1 << 30, va
 
 
 def main(programs, preparations):
-    """Runs the program NAME or, with --prepare, what prepares its files."""
+    """Runs the program NAME. With --prepare, makes its files instead."""
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=sorted(programs))
     parser.add_argument("--data", required=True)

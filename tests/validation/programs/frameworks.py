@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image classification by the training frameworks' own means, and a training on text. See common.py."""
+"""Programs that train image classifiers with the frameworks' own code, and one that trains on text. See common.py."""
 import os
 import random
 
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Samples(Dataset):
-    """(transformed picture, class) of a Task, from decoded pictures if decoding is free."""
+    """A dataset of (transformed picture, class). Uses decoded pictures if decoding is free."""
 
     def __init__(self, task, transform, part=slice(None)):
         self.task, self.transform = task, transform
@@ -24,7 +24,7 @@ class Samples(Dataset):
 
 
 def folder(task, transform):
-    """The public ImageFolder over the pictures of the task."""
+    """torchvision's ImageFolder over the pictures of the task."""
     from torchvision.datasets import ImageFolder
 
     return ImageFolder(task.pictures, transform, loader=task.open_rgb)
@@ -261,7 +261,7 @@ def fastai(task):
 
 
 def make_ultralytics(task):
-    """Makes its folders: train and val, each with the classes."""
+    """Makes the folders that Ultralytics wants: train and val, each with a folder for each class."""
     os.makedirs(os.path.join(task.work, "set"), exist_ok=True)
     for part in ("train", "val"):
         link = os.path.join(task.work, "set", part)

@@ -2,9 +2,9 @@
 """Compares verdict and predictions of a recorded program with the program's own rates. Pure functions;
 judge_test.py has known answers.
 
-What is kept of a program (see run.py): "said": its own figures of the recorded run; "rates": {arm: [its
-figures]}; "report": penstock report's; "workers" and "free": {key: a configuration of penstock whatif, or why
-there is none}.
+`kept` is the stored result of a program (see run.py): "said": the program's own figures of the recorded run; "rates":
+{arm: [the program's figures of each run]}; "report": the JSON of penstock report; "workers" and "free": {key: a
+configuration of penstock whatif, or a text that says why there is none}.
 """
 import os
 import sys
@@ -14,7 +14,7 @@ import fault_scores  # noqa: E402
 import faults  # noqa: E402
 import figures  # noqa: E402
 
-FAR = 0.25  # a prediction that is off by more is wrong, unless its interval holds the truth
+FAR = 0.25  # a prediction with a larger error is wrong, unless its interval contains the measured rate
 
 
 def arms(case):
@@ -32,7 +32,7 @@ def rate_of(kept, arm):
 
 
 def gains_of(case, kept):
-    """{label: measured speedup - 1} of what was made free, with the labels of faults.py."""
+    """{label: measured speedup - 1} of the factors that were made free, with the labels of faults.py."""
     base = rate_of(kept, str(case.workers))
     found = {}
     for what in case.free:
@@ -114,7 +114,7 @@ def lines(case, kept):
 
 
 def table(pairs):
-    """Lines of the table of all programs, and its sums."""
+    """Lines of the table of all programs, and the summary below it."""
     found = ["| program | samples/s | verdict | by intervention | gains if free | predicted / measured | counted |",
              "|---|---|---|---|---|---|---|"]  # fmt: skip
     errors, held, verdicts, far, refused = [], [], [], 0, 0

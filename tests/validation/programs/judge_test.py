@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known answers of judge.py and of common.py's clock, and what must hold for cases.py."""
+"""Checks judge.py, sets.py and common.py's clock on known answers, and the data of cases.py."""
 import os
 import pathlib
 import sys
@@ -16,7 +16,7 @@ CASE = cases.Case("one", "a program", "frameworks.py", (), workers=1, counts=(0,
 
 
 def kept_of(bottleneck="decode", needs="", claimed=2.0, **rates):
-    """A program that makes 100 samples/s; `rates` of the arms, with underscores for spaces."""
+    """The stored result of a program that makes 100 samples/s. `rates`: {arm: rate}, with underscores for spaces."""
     found = {"1": [{"rate": 100.0}, {"rate": 100.0}]}
     found.update({arm.replace("_", " ").strip(): [{"rate": rate}] for arm, rate in rates.items()})
     verdict = {"bottleneck": bottleneck, "needs": needs, "gains": [{"factor": bottleneck, "speedup_if_free": claimed}]}

@@ -26,7 +26,7 @@ class Upright(nn.Module):
 
 
 class Pointwise(nn.Module):
-    """A trivial network of that kind."""
+    """A trivial network that gives a class for each pixel or voxel."""
 
     def __init__(self, classes):
         super().__init__()
@@ -96,7 +96,7 @@ def kornia(task):
     train(task, loader, model, prepared)
 
 
-COPIES = 10  # of 24 volumes: 120 batches of two in an epoch
+COPIES = 10  # times that an epoch uses each of 24 volumes: 120 batches of two
 
 
 def make_volumes(task):
@@ -161,7 +161,7 @@ def make_clips(task):
 
 
 class Clips(Dataset):
-    """TAKEN frames from anywhere in a clip, by PyAV."""
+    """TAKEN frames from a random place of a clip, by PyAV."""
 
     def __init__(self, task):
         self.paths = [os.path.join(task.work, name) for name in sorted(os.listdir(task.work)) if name.endswith(".mp4")]
@@ -198,7 +198,7 @@ class Clips(Dataset):
 
 
 def pyav(task):
-    """Clips by PyAV for a small network of three dimensions."""
+    """Clips by PyAV for a small network with 3-D convolutions."""
     model = task.model(lambda: nn.Sequential(nn.Conv3d(3, 8, 3, stride=(1, 4, 4)), nn.ReLU(), nn.AdaptiveAvgPool3d(4),
                                              nn.Flatten(), nn.Linear(512, CLASSES)))  # fmt: skip
     train(task, DataLoader(Clips(task), batch_size=4, shuffle=True, **task.persistent()), model)

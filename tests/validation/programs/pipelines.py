@@ -78,7 +78,7 @@ def grain(task):
 
 
 def tensorflow(task):
-    """tf.data with a training loop written out."""
+    """tf.data with an explicit training loop in Python."""
     import tensorflow as tf
 
     paths, labels = zip(*task.paths())
@@ -89,7 +89,7 @@ def tensorflow(task):
                                     (None, None, 3))  # fmt: skip
         else:
             image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
-        if "augment" in task.free:  # a pixel, so that the picture is still decoded
+        if "augment" in task.free:  # uses one pixel, so that the picture is still decoded
             return tf.zeros((SIZE, SIZE, 3)) + tf.cast(image[0, 0, 0], tf.float32), label
         image = tf.image.random_crop(image, (300, 300, 3))
         image = tf.image.random_flip_left_right(tf.image.resize(image, (SIZE, SIZE)))

@@ -26,8 +26,8 @@ TIMEOUT = 240
 
 
 def environment():
-    """Our environment, without what makes programs ask the network. The step computes with one thread. With a thread
-    for each core, its barriers would wait for other programs, and rates would not repeat."""
+    """Our environment, with variables that keep programs from using the network, and with one thread for the step.
+    With a thread for each core, the step's barriers would wait for other programs, and rates would not repeat."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON", "OMP_"))}
     kept.pop("LD_PRELOAD", None)
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1",
@@ -37,7 +37,7 @@ def environment():
 
 
 class Failed(Exception):
-    """A program did not do what was asked; the text says which and why."""
+    """A program failed; the text says which and why."""
 
 
 def call(command, limit=TIMEOUT):
@@ -51,7 +51,7 @@ def call(command, limit=TIMEOUT):
             raise Failed(f"still running after {limit} s: {' '.join(map(str, command))}") from late
         finally:
             try:
-                os.killpg(process.pid, signal.SIGKILL)  # processes that it left running
+                os.killpg(process.pid, signal.SIGKILL)  # ends processes that the program left running
             except ProcessLookupError:
                 pass
             process.wait()
@@ -107,7 +107,7 @@ class Runner:
         return found
 
     def measure(self, case, kept):
-        """Fills in what kept["said"] and kept["rates"] lack; yields after each run."""
+        """Makes the runs that kept["said"] and kept["rates"] lack; yields after each run."""
         call(self.command(case, "--prepare"))
         if self.options.record or "said" not in kept or not self.trace(case).exists():
             self.trace(case).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sets.py DATA: the files that the public training programs share, made of the pictures in DATA/pictures.
+"""sets.py DATA: makes the files that the public training programs share from the pictures in DATA/pictures.
 
-epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ... An epoch of few batches would be measured up to
-a quarter faster than the cores allow, since queues and workers hold batches that were made ahead.
+epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ... The rate of a short epoch would be measured up to
+a quarter higher than the cores allow, since queues and workers hold batches that were made ahead.
 
 held.raw and held.json are the decoded pictures, for programs with free decoding; masks/ has a mask of classes
 for each picture, for segmentation. Needs numpy and Pillow.
@@ -16,7 +16,7 @@ from PIL import Image
 
 
 def mask_of(pixels):
-    """Two classes by brightness: as much work to read as any mask."""
+    """A mask with two classes by brightness. Reading it is as much work as reading any other mask."""
     grey = numpy.asarray(Image.fromarray(pixels).convert("L").resize((pixels.shape[1] // 8, pixels.shape[0] // 8)))
     small = Image.fromarray((grey > 110).astype(numpy.uint8))
     return small.resize((pixels.shape[1], pixels.shape[0]), Image.NEAREST)

@@ -88,7 +88,8 @@ def make_parquet(task):
     os.makedirs(task.work, exist_ok=True)
     for number in range(SHARDS):
         rows = {"image": [], "name": [], "label": []}
-        # Epochs of four seconds: at the end of each, the library sleeps for five before it gives the last batch.
+        # 80 samples in each shard make epochs of some four seconds. At the end of each epoch the library sleeps for
+        # five seconds before it gives the last batch.
         for path, label in shard_of(task, number)[:80]:
             with open(path, "rb") as file:
                 rows["image"].append({"bytes": file.read(), "path": None})
