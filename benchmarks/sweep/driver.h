@@ -27,7 +27,7 @@ struct Driven {
 
 // Runs the sweep. Cells that the filter leaves out stay pending.
 //
-// Errors: kUsage for a flag that Google Benchmark does not know; those of Session.
+// Errors: kUsage for a flag that Google Benchmark does not know; the errors of Session.
 Result<Driven> Drive(SweepResult& result, Session& session, const DriverOptions& options);
 
 }  // namespace penstock::sweep

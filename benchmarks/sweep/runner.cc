@@ -116,7 +116,8 @@ Result<Measurement> CommandRunner::Run(const Cell& cell, const std::stop_token& 
   const Result<Finished> finished = RunProcess(argv, limits_, stop);
   PENSTOCK_TRY(finished);
   if (!EndOf(*finished).empty()) {
-    // The status is that of the command. As in a shell, 127 and 126 mean that it cannot be run.
+    // penstock-record ends with the command's status. As in a shell, 127 and 126 mean that the
+    // command cannot be run.
     const int status = WIFEXITED(finished->status) ? WEXITSTATUS(finished->status) : 0;
     const bool never = status == 127 || status == 126;
     return Fail(never ? ErrorKind::kEnvironment : ErrorKind::kInput,

@@ -194,7 +194,7 @@ class Work:
 
 
 def work(scenarios, store, pictures, effort, deadline):
-    """Records and measures what is not stored yet, until the deadline. Returns how many runs failed.
+    """Makes the recordings and runs that are not stored yet, until the deadline. Returns how many runs failed.
 
     Every arm runs once, then again until its mean is known well enough. A scenario's arms follow each other in random
     order, so if the machine is slow for a minute, it slows down all arms that are compared."""

@@ -145,7 +145,7 @@ class Scores:
         return sum(found), len(found)
 
     def expected_gain(self, method):
-        """The gain from fixing what was named, as a share of the best fixes' gains, over all faults."""
+        """The gain of fixing the named parts, as a share of the best fixes' gains, summed over all faults."""
         pairs = [(claimed, best) for _level, healthy, _right, _alarm, claimed, best in self.named[method]
                  if not healthy]  # fmt: skip
         whole = sum(best for _claimed, best in pairs)

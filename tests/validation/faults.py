@@ -9,8 +9,8 @@ import collections
 
 import fault_cell_knobs
 
-# name: such as "F5"; severity: 1 to 3; title: what was done; fixes: [Fix]; healthy: whether it is a
-# control.
+# name: such as "F5"; severity: 1 to 3; title: the fault in words; fixes: [Fix]; healthy: whether the
+# scenario is a control.
 Scenario = collections.namedtuple("Scenario", "name severity title knobs fixes healthy")
 Fix = collections.namedtuple("Fix", "label what knobs")
 

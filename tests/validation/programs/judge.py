@@ -18,7 +18,7 @@ FAR = 0.25  # a prediction with a larger error is wrong, unless its interval con
 
 
 def arms(case):
-    """[(name, workers, what is free)] of all arms; the first is the program as recorded."""
+    """[(name, workers, factors that are free)] of all arms; the first is the program as recorded."""
     counts = sorted(set(case.counts) | {case.workers}, key=lambda count: (count != case.workers, count))
     return ([(str(count), count, ()) for count in counts] +
             [("no " + what, case.workers, (what,)) for what in case.free])
