@@ -29,7 +29,7 @@ Pipeline SettingsOf(const RecordedRun& recorded, const CpuLoad& load) {
   if (handover.preempted) pipeline.preempted = *handover.preempted;
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = config.in_order;
-  pipeline.sample_tasks = config.sample_tasks && config.num_workers > 0;
+  pipeline.sample_tasks = config.sample_tasks;
   // The reference loader has memory for one more batch, which the training loop holds.
   if (pipeline.sample_tasks) ++pipeline.prefetch;
   return pipeline;

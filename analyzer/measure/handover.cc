@@ -98,8 +98,10 @@ double GapOfWorkers(const LoaderRun& run, double crowding) {
   return Undisturbed(std::move(gaps), crowding);
 }
 
-// The time of a thread outside of samples, collating and idling, divided by its samples.
+// The time of a thread outside of samples, collating and idling, divided by its samples. 0 without
+// threads: the gaps of the training loop's own thread contain its steps.
 double GapOfThreads(const LoaderRun& run) {
+  if (run.config.num_workers == 0) return 0;
   double life = 0;
   double known = 0;
   for (const WorkerRun& worker : run.workers) {

@@ -100,9 +100,8 @@ std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
   }
   Suggestion suggestion;
   suggestion.workers = step.setting.workers;
-  // If the recorded workers are threads that share batches, the depth of the setting includes the
-  // batch that the training loop uses. The depth to paste does not. For a reference loader that was
-  // recorded without threads, the two depths are the same.
+  // With threads that share batches, the depth of the setting includes the batch that the training
+  // loop uses. The depth to paste does not.
   const int extra = report.diagnosis.loader->pipeline.sample_tasks ? 1 : 0;
   suggestion.prefetch = step.setting.prefetch - extra;
   suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);

@@ -132,6 +132,26 @@ TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
   EXPECT_LE(loader.suggestion.workers, 8);
 }
 
+// Recorded without threads, the loader is still one whose threads share each batch.
+TEST(ThreadsTest, PredictsThreadsWhereTheLoopMadeItsSamples) {
+  SyntheticThreads run = Always({1, 5, 2}, 30);
+  run.threads = 0;
+  const Diagnosis before = Diagnose(*ThreadsTrace(run));
+  const LoaderDiagnosis& loader = *before.loader;
+  EXPECT_LT(std::abs(loader.replay.error()), 0.02);
+  for (const int threads : {1, 2, 4}) {
+    Setting setting;
+    setting.workers = threads;
+    setting.prefetch = run.prefetch + 1;
+    const Prediction predicted =
+        Predict(loader.pipeline, Apply(loader.pipeline, setting, loader.facts), loader.replay);
+    SyntheticThreads other = run;
+    other.threads = threads;
+    const double truth = Diagnose(*ThreadsTrace(other)).samples_rate;
+    EXPECT_NEAR(predicted.rate.estimate, truth, 0.03 * truth) << threads << " threads";
+  }
+}
+
 // Each sample takes 6.5 ms, of which 2 ms are a transform.
 traces::TraceData Transforming(const std::string& transform) {
   SyntheticThreads run;
