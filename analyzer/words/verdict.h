@@ -64,9 +64,9 @@ inline constexpr Message kNothing{
 inline constexpr Message kStepBeforeAnyPart{
     "verdict.step-before-any-part",
     "The training step holds the run back more than any one part of the data path: without the "
-    "step it would run {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}), with data "
-    "that "
-    "costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the time",
+    "step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] {unit:words}), with "
+    "data that costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the "
+    "time",
     "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:times} 倍（{rate:rate}"
     "[ → {free:rate}] {unit:words}）；若数据零成本，可达 {headroom:times} 倍；训练循环有 {wait:%0} "
     "的时间在等待数据"};
@@ -90,21 +90,21 @@ inline constexpr Message kStepNotData{
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
-    "its epochs; without that it would run {gain:times}x faster ({rate:rate}[ -> {free:rate}] "
+    "its epochs; without that it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words} of the whole run)",
     "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
     "倍（全程 {rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kJitter{
     "verdict.jitter",
     "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "
-    "and the queue is too shallow to hide it; with even batches it would run {gain:times}x faster "
+    "and the queue is too shallow to hide it; with even batches it would run {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
     "限制在于抖动：工作进程平均够快，但批次到来不均匀，而队列太浅，不足以掩盖；若均匀到来，速度可达"
     " {gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
-    "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x faster "
+    "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
     "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};

@@ -45,15 +45,16 @@ inline constexpr Message kTakesOwn{"taking.own",
                                    "训练循环自己制作数据，占 {own:%0} 的时间"};
 inline constexpr Message kFedBack{
     "verdict.fed-back",
-    "{part:words} holds the run back: if it cost nothing, the run would be up to {gain:times}x "
-    "faster ({rate:rate}[ -> {free:rate}] {unit:words}, less the time to hand samples over, which "
+    "{part:words} holds the run back: if it cost nothing, the run would be up to {gain:times}x as "
+    "fast ({rate:rate}[ -> {free:rate}] {unit:words}, less the time to hand samples over, which "
     "was not measured); {taking:words}",
     "限制在于{part:words}：若其零成本，速度最多可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}，未计交接样本的时间）；{taking:words}"};
 inline constexpr Message kFedStep{
     "verdict.fed-step",
     "The training step holds the run back, not the data: without it the run would be {gain:times}x "
-    "faster ({rate:rate}[ -> {free:rate}] {unit:words}), with data that costs nothing "
+    "as "
+    "fast ({rate:rate}[ -> {free:rate}] {unit:words}), with data that costs nothing "
     "{headroom:times}x; {taking:words}",
     "限制在于训练步而非数据：若无训练步，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}），若数据零成本则为 {headroom:times} 倍；{taking:words}"};
@@ -70,7 +71,7 @@ inline constexpr Message kFedInTurn{
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
     "Loop and data threads wait for each other by turns: with a long enough queue between them "
-    "the run would be {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}); "
+    "the run would be {gain:times}x as fast ({rate:rate}[ -> {free:rate}] {unit:words}); "
     "{taking:words}",
     "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达 {gain:times} 倍（{rate:rate}"
     "[ → {free:rate}] {unit:words}）；{taking:words}"};

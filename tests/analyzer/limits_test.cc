@@ -203,7 +203,7 @@ TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
     const Report report = ReportOf(std::move(data));
     if (part < 0.5) {
       ExpectNotEnough(report);
-      EXPECT_EQ(English(report.diagnosis.summary).find("faster"), std::string::npos);
+      EXPECT_EQ(English(report.diagnosis.summary).find("x as fast"), std::string::npos);
     } else {
       EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
       EXPECT_LT(std::abs(report.diagnosis.loader->replay.error()), 0.1);

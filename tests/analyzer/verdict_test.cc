@@ -330,7 +330,7 @@ TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
   ASSERT_GT(diagnosis.loader->attribution.SpeedupOf(diagnosis.bottleneck), kMostTimes);
   const std::string verdict = English(diagnosis.summary);
-  EXPECT_NE(verdict.find(">20x faster"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find(">20x as fast"), std::string::npos) << verdict;
   EXPECT_EQ(verdict.find("->"), std::string::npos) << verdict;
 }
 
@@ -347,10 +347,10 @@ TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {
 TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {
   Diagnosis diagnosis = RunDiagnosisOf({.costs = Always({.decode = 30, .step = 2})});
   ASSERT_EQ(Named(diagnosis), "decode");
-  EXPECT_NE(English(Summarise(diagnosis)).find("x faster"), std::string::npos);
+  EXPECT_NE(English(Summarise(diagnosis)).find("x as fast"), std::string::npos);
   diagnosis.loader->replay.simulated = 1.31 * diagnosis.loader->replay.measured;
   const std::string verdict = English(Summarise(diagnosis));
-  EXPECT_EQ(verdict.find("x faster"), std::string::npos) << verdict;
+  EXPECT_EQ(verdict.find("x as fast"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("+31 %"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("Decode seems to hold the run back"), std::string::npos) << verdict;
 }
