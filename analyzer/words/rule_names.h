@@ -15,7 +15,7 @@ inline constexpr std::array kRuleNames = {
     Message{"too-few-workers", "too-few-workers", "工作进程太少"},
     Message{"too-many-workers", "too-many-workers", "工作进程过多"},
     Message{"idle-workers", "idle-workers", "部分工作进程从未制作批次"},
-    Message{"cpu-saturated", "cpu-saturated", "CPU 已饱和"},
+    Message{"cpu-saturated", "cpu-saturated", "CPU 核心不足"},
     Message{"cpu-oversubscribed", "cpu-oversubscribed", "线程数超过核心数"},
     Message{"cpu-quota-or-affinity", "cpu-quota-or-affinity", "CPU 配额或亲和性受限"},
     Message{"prefetch-too-shallow", "prefetch-too-shallow", "预取深度不足"},

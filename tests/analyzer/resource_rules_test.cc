@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules about what workers share: shards, locks, file descriptors. Each test has a near miss too.
+// Rules about what workers share: cores, shards, locks, file descriptors. Each test has a near miss
+// too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/rule_names.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer::testing {
@@ -23,6 +25,19 @@ TraceData FewShards(const std::string& kind, int asked) {
   data.processes[0].facts["loader.0.num_workers"] = std::to_string(asked);
   data.processes[0].facts["loader.0.dataset_kind"] = kind;
   return data;
+}
+
+// The name says "saturated", and the run itself used less than half of the cores.
+TEST(ResourceRulesTest, ACrowdedMachineHasFullCores) {
+  Synthetic run = WithCosts({0.5, 20, 10, 1, 0.1, 0.2, 2, 0});
+  run.cores = 2;
+  run.cpu_share = 0.45;
+  const auto found = FindingOf("cpu-saturated", MakeSynthetic(run));
+  ASSERT_TRUE(found);
+  EXPECT_NE(English(found->seen).find("the cores are full, but the run got only"),
+            std::string::npos)
+      << English(found->seen);
+  EXPECT_EQ(Render(RuleName(found->id), Language::kChinese), "CPU 核心不足");
 }
 
 TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
