@@ -14,7 +14,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement Lost(const traces::Losses& losses);
 // "only 61 % of the bytes read were seen"; empty if the hooks saw enough.
 [[nodiscard]] Statement PartlyBlind(const Coverage& coverage);
-// "99 % of the bytes read (131 MB of 132 MB)", or a statement that the share is not known.
+// "99 % of all that its processes read, libraries too (131 MB of 132 MB)", or a statement that the
+// share is not known. These bytes are more than those of the stage read, which counts data alone.
 [[nodiscard]] Statement Seen(const Coverage& coverage);
 // "rank-imbalance: needs the traces of the other ranks".
 [[nodiscard]] Statement Unchecked(const NotChecked& missing);

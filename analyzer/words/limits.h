@@ -27,8 +27,10 @@ inline constexpr Message kPartlySeen{"seen.partly",
                                      "only {share:percent} of the bytes read were seen",
                                      "只看到所读字节的 {share:percent}"};
 inline constexpr Message kSeenShare{
-    "seen.share", "{share:percent} of the bytes read ({seen:bytes} of {total:bytes})",
-    "所读字节的 {share:percent}（{seen:bytes} / {total:bytes}）"};
+    "seen.share",
+    "{share:percent} of all that its processes read, libraries too ({seen:bytes} of "
+    "{total:bytes})",
+    "各进程所读全部字节（含程序库）的 {share:percent}（{seen:bytes} / {total:bytes}）"};
 inline constexpr Message kSeenMapped{
     "seen.mapped",
     "almost nothing was read by system calls ({total:bytes}): the files were mapped into memory",
