@@ -174,8 +174,8 @@ inline constexpr Message kPersist{"workers-restart-each-epoch.do",
 
 inline constexpr Message kSlowFirstBatch{
     "slow-first-batch.seen",
-    "the first batch came after {first_batch_s:.1} s; an ordinary batch takes {ordinary_s:ms.0} ms",
-    "首个批次在 {first_batch_s:.1} 秒后才到；普通批次耗时 {ordinary_s:ms.0} 毫秒。"};
+    "the first batch came after {first_batch_s:.1} s; later ones come every {ordinary_s:ms.0} ms",
+    "首个批次在 {first_batch_s:.1} 秒后才到；此后平均每 {ordinary_s:ms.0} 毫秒一个批次。"};
 inline constexpr Message kStartSooner{
     "slow-first-batch.do",
     "[start?Workers start slowly: keep the dataset object small (it is copied to each worker), "

@@ -40,6 +40,15 @@ TEST(ResourceRulesTest, ACrowdedMachineHasFullCores) {
   EXPECT_EQ(Render(RuleName(found->id), Language::kChinese), "CPU 核心不足");
 }
 
+// Six workers begin together, so batches come in bursts: most come 2 ms after another, but one in
+// six takes 1.1 s. The first one is as fast as the others.
+TEST(ResourceRulesTest, ABurstIsNotHowLongABatchTakes) {
+  Synthetic run = WithCosts({0, 1100, 0, 0, 0, 0, 1});
+  run.workers = 6;
+  run.batches = 60;
+  EXPECT_FALSE(Finds("slow-first-batch", run));
+}
+
 TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
   const auto finding = FindingOf("idle-workers", FewShards("iterable", 4));
   ASSERT_TRUE(finding);
