@@ -330,8 +330,11 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
   diagnosis.functions = ProfileFunctions(trace);
   for (FunctionProfile& profile : diagnosis.functions) {
     const double whole = diagnosis.run.stages.DataTime();
-    if (profile.stage == StageId::kStep || whole <= 0) continue;
-    profile.of_stage = std::min(1.0, Seconds(diagnosis.run.stages[profile.stage].wall) / whole);
+    if (profile.stage == StageId::kStep) {
+      if (diagnosis.run.has_loader()) profile.of_stage = StepFraction(diagnosis.run);
+    } else if (whole > 0) {
+      profile.of_stage = std::min(1.0, Seconds(diagnosis.run.stages[profile.stage].wall) / whole);
+    }
   }
   diagnosis.needs = NotEnough(diagnosis);
   diagnosis.summary = Summarise(diagnosis);

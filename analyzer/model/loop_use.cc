@@ -180,4 +180,15 @@ double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadySta
   return steady.time > 0 ? std::min(1.0, waits / steady.time) : 0;
 }
 
+double StepFraction(const RunModel& model) {
+  double waited = 0;
+  double lasted = 0;
+  for (const LoaderRun& run : model.loaders) {
+    if (run.config.consumer != model.loader().config.consumer) continue;
+    waited += run.waited;
+    lasted += run.lasted;
+  }
+  return lasted > 0 ? 1 - waited / lasted : 0;
+}
+
 }  // namespace penstock::analyzer

@@ -36,4 +36,8 @@ void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 [[nodiscard]] double WaitFraction(const RunModel& model, const LoaderRun& run,
                                   const SteadyState& steady);
 
+// Fraction of the time of the training process's loop that its steps take; the rest are waits for
+// batches of its loaders. 0 without a loader.
+[[nodiscard]] double StepFraction(const RunModel& model);
+
 }  // namespace penstock::analyzer

@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnosis/diagnosis.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/traces/call_tree_maker.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -53,6 +57,38 @@ class LoopOfLoaders {
   std::int64_t now_ = kLoopMs;
   std::uint16_t generations_ = 0;
 };
+
+TEST(LoopUseTest, StepsAreThePartOfTheLoopThatIsNoWaitForAnyLoader) {
+  LoopOfLoaders loop(2);
+  loop.Epoch(0);
+  loop.Epoch(1);
+  for (int i = 0; i < 20; ++i) {
+    loop.Take(0, 5, 1);
+    loop.Take(1, 3, 1);
+  }
+  RunModel model;
+  EXPECT_EQ(StepFraction(model), 0);
+  model.loaders = loop.Use();
+  EXPECT_NEAR(StepFraction(model), 0.2, 1e-9);
+}
+
+// Two workers need 30 ms for a batch, and the step takes 5 ms: a third of the loop's 15 ms.
+TEST(LoopUseTest, TheFunctionsOfAStepAreSharesOfTheLoop) {
+  testing::Synthetic run;
+  run.costs = testing::Always({.read = 0, .decode = 30, .augment = 0, .step = 5});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  traces::UnitRow row;
+  row.at = testing::Ms(1100);
+  row.duration = row.ordinary = testing::Ms(5);
+  row.neighbours = 8;
+  row.stage = traces::StageId::kStep;
+  traces::testing::FollowedUnit unit(row);
+  unit.Function("train", "/home/a/train.py", 10, {testing::Ms(5), testing::Ms(5)});
+  unit.AddTo(traces::testing::DataOf{data});
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(diagnosis.functions.size(), 1U);
+  EXPECT_NEAR(diagnosis.functions[0].of_stage, 1.0 / 3, 0.04);
+}
 
 TEST(LoopUseTest, OneLoaderIsAlone) {
   LoopOfLoaders loop(1);
