@@ -303,6 +303,10 @@ Statement NoteOnWorkers(Sharding sharding, int recorded, int workers) {
 }
 
 Statement NotEnough(const Diagnosis& diagnosis) {
+  const Feed& feed = diagnosis.feed;
+  if (!diagnosis.loader && feed.doubt == FeedDoubt::kNone && feed.makers == 0) {
+    return Say<words::kNeedsWorkers>(Give<"headroom">(feed.headroom));
+  }
   if (!diagnosis.loader) return Say<words::kNeedsLoader>();
   return Missing(*diagnosis.loader, diagnosis.run.loader());
 }

@@ -171,8 +171,9 @@ Statement FeedHeadline(const Diagnosis& diagnosis) {
       return Say<words::kFedNothing>(rate, unit, taking);
     case Factor::kCompute:
       if (feed.makers == 0) {
-        return Say<words::kFedInTurn>(gain, rate, free, unit, Give<"headroom">(feed.headroom),
-                                      taking);
+        return Say<words::kFedInTurn>(
+            gain, rate, free, unit, Give<"headroom">(feed.headroom),
+            GiveIf<"dataless">(feed.headroom <= kMostTimes, feed.rate * feed.headroom), taking);
       }
       return Say<words::kFedStep>(gain, rate, free, unit, Give<"headroom">(feed.headroom), taking);
     case Factor::kPrefetch:

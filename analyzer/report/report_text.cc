@@ -312,6 +312,8 @@ std::string ReportBrief(const Report& report, Colour colour) {
                     TimesText(OnBase(diagnosis, suggestion.predicted).speedup));
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + English(report.findings.front().seen);
+  } else if (!diagnosis.needs.empty()) {
+    advice = English(diagnosis.needs);
   }
   std::string seen = English(Seen(report.coverage));
   const std::string losses = English(Lost(report.losses));

@@ -13,6 +13,13 @@ inline constexpr Message kNeedsLoader{
     "README.md lists), and none was seen",
     "数据不足：需要加载器的批次（torch.utils.data、penstock load 或 README.md "
     "列出的其他加载器），而此次没有看到"};
+inline constexpr Message kNeedsWorkers{
+    "needs.workers",
+    "not enough: needs the batches of a loader, and this loop makes its data itself; with workers "
+    "that make it beside the loop it would run at most {headroom:times} times as fast; load "
+    "through torch.utils.data.DataLoader with num_workers=2 and record again",
+    "数据不足：需要加载器的批次，而此循环自己制作数据；由工作进程与循环并行制作，速度至多为原来的 "
+    "{headroom:times} 倍；请通过 torch.utils.data.DataLoader（num_workers=2）加载，再重新录制"};
 inline constexpr Message kNeedsLoaderIn{
     "needs.loader-in", "{trace:text}: not enough: needs the batches of a loader, and none was seen",
     "{trace:text}：数据不足，需要加载器的批次，而其中没有看到"};

@@ -60,14 +60,12 @@ inline constexpr Message kFedStep{
     "{unit:words}），若数据零成本则为 {headroom:times} 倍；{taking:words}"};
 inline constexpr Message kFedInTurn{
     "verdict.fed-in-turn",
-    "Data and the rest of the loop take turns, and the rest takes more of the time: without "
-    "reading, "
-    "decoding and augmenting the run would be {headroom:times}x as fast, without the rest "
-    "{gain:times}x "
-    "({rate:rate}[ -> {free:rate}] {unit:words}); {taking:words}",
-    "数据与循环的其余部分轮流进行，其余部分占用更多时间：若无读取、解码和增强，速度可达 "
-    "{headroom:times} 倍；若无其余部分，可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
-    "{unit:words}）；{taking:words}"};
+    "Data and the rest of the loop take turns at {rate:rate} {unit:words}, and the rest takes more "
+    "of the time: without reading, decoding and augmenting the run would be {headroom:times}x as "
+    "fast[ ({dataless:rate})], without the rest {gain:times}x[ ({free:rate})]; {taking:words}",
+    "数据与循环的其余部分轮流进行（{rate:rate} {unit:words}），其余部分占用更多时间：若无读取、解码"
+    "和增强，速度可达 {headroom:times} 倍[（{dataless:rate}）]；若无其余部分，可达 {gain:times} "
+    "倍[（{free:rate}）]；{taking:words}"};
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
     "Loop and data threads wait for each other by turns: with a long enough queue between them "

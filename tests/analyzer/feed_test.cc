@@ -11,12 +11,15 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/thread_use.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using traces::Span;
 using traces::StageId;
 
@@ -172,7 +175,25 @@ TEST(FeedTest, LoopThatMakesItsDataInTheLesserPartIsNotToldOfItsStepAlone) {
   const Diagnosis found = FeedDiagnosis({{0, true, 10, 3, 1, 0}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.feed.headroom, 1 / 0.6, 0.05);
-  EXPECT_THAT(English(found.summary), HasSubstr("Data and the rest of the loop take turns"));
+  const std::string verdict = English(found.summary);
+  EXPECT_THAT(verdict, HasSubstr("Data and the rest of the loop take turns at "));
+  // Each ratio has its own rate.
+  const double headroom = found.feed.headroom;
+  const double gain = GainOf(found, Factor::kCompute);
+  EXPECT_THAT(verdict, HasSubstr(TimesText(headroom) + "x as fast (" +
+                                 ShortNumber(found.feed.rate * headroom) + "), without the rest " +
+                                 TimesText(gain) + "x (" + ShortNumber(found.feed.rate * gain)));
+}
+
+TEST(FeedTest, LoopThatMakesItsDataItselfIsToldWhatWorkersGainAtMost) {
+  const Diagnosis alone = FeedDiagnosis({{0, true, 10, 3, 1, 0}});
+  EXPECT_THAT(English(alone.needs),
+              HasSubstr("run at most " + TimesText(alone.feed.headroom) + " times as fast"));
+  const auto trace = traces::MakeTrace(Program({{0, true, 10, 3, 1, 0}}));
+  EXPECT_THAT(ReportBrief(BuildReport(*trace, "t"), Colour::kOff),
+              HasSubstr("advice       not enough: needs the batches of a loader, and this loop"));
+  EXPECT_THAT(English(FeedDiagnosis({kWaitingLoop, kBusyMaker}).needs),
+              Not(HasSubstr("at most")));  // it has threads that make its data
 }
 
 TEST(FeedTest, FirstThreadThatOnlyWaitsIsNotTakenForALoopThatNeverDoes) {
