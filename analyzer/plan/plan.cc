@@ -166,6 +166,7 @@ void Planner::Describe(const Move& move, PlanStep& step) const {
 
 std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   std::vector<PlanStep> steps;
+  std::vector<Attribution> after;
   Combination at = space_.recorded();
   double before = 1;
   for (const Move& move : moves) {
@@ -182,13 +183,15 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
     step.cost.batches_alone = step.cost.workers > 0 && !(loader_.facts.worker_bytes > 0);
-    if (const auto pipeline = Changed(at)) {
-      step.limited_by = Attribute(Shortened(*pipeline, kNamedBatches, kNamedTasks)).bottleneck;
-    }
+    const auto pipeline = Changed(at);
+    after.push_back(pipeline ? Attribute(Shortened(*pipeline, kNamedBatches, kNamedTasks))
+                             : Attribution{});
     step.gain = step.predicted.speedup / before;
     before = step.predicted.speedup;
     steps.push_back(std::move(step));
   }
+  const double ceiling = std::max(diagnosis_.ceiling, CeilingOf(moves));
+  NameLimits(after, ceiling / std::max(1e-9, diagnosis_.base_rate()), steps);
   return steps;
 }
 

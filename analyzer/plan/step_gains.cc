@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/plan/step_gains.h"
 
+#include <algorithm>
+
 namespace penstock::analyzer {
 namespace {
 
@@ -30,6 +32,23 @@ bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
     if (Gains(gain, steps[next].predicted)) return true;
   }
   return false;
+}
+
+void NameLimits(const std::vector<Attribution>& after, double free, std::vector<PlanStep>& steps) {
+  constexpr double kPasses = 1.05;  // as in attribution
+  double reached = free;            // by what may follow
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const double speedup = steps[i].predicted.speedup;
+    steps[i].limited_by = after[i].bottleneck;
+    if (steps[i].limited_by == Factor::kCompute && reached >= kPasses * speedup) {
+      const auto& gains = after[i].gains;  // descending
+      const auto most = std::find_if(gains.begin(), gains.end(), [](const Gain& gain) {
+        return gain.factor != Factor::kCompute;
+      });
+      if (most != gains.end()) steps[i].limited_by = most->factor;
+    }
+    reached = std::max(reached, speedup);
+  }
 }
 
 }  // namespace penstock::analyzer

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/plan/plan.h"
+#include "analyzer/predict/attribution.h"
 
 namespace penstock::analyzer {
 
@@ -23,5 +24,12 @@ namespace penstock::analyzer {
 
 // Whether steps[i] does not surely gain by itself, but surely gains together with steps after it.
 [[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
+
+// Sets PlanStep::limited_by to the bottleneck of `after`, the attribution with this step and those
+// before it. The training step is no limit that later steps of the plan, or `free`, the speed-up if
+// data cost nothing, pass by 5 %: it may take longer than any one part of the data path, but all
+// parts together hold the run back. Then the largest of these parts is named. Requires:
+// after.size() == steps.size().
+void NameLimits(const std::vector<Attribution>& after, double free, std::vector<PlanStep>& steps);
 
 }  // namespace penstock::analyzer

@@ -339,6 +339,24 @@ TEST(StepGainsTest, AStepThatOnlyMakesUpForTheOneBeforeItGainsNothing) {
   EXPECT_FALSE(GainsTogether(1, 1.15, both));  // the step before it gains nearly all of the 20 %
 }
 
+// The training step takes longer than any one part of the data path, but the last two steps of the
+// plan still gain.
+TEST(StepGainsTest, TheTrainingStepIsNoLimitThatLaterStepsPass) {
+  Attribution limits;
+  limits.bottleneck = Factor::kCompute;
+  limits.gains = {{Factor::kCompute, 1.8}, {Factor::kDecode, 1.3}, {Factor::kAugment, 1.2}};
+  std::vector<PlanStep> steps(3);
+  steps[0].predicted.speedup = 4.26;
+  steps[1].predicted.speedup = 5.16;
+  steps[2].predicted.speedup = 5.2;
+  NameLimits({limits, limits, limits}, 5.3, steps);
+  EXPECT_EQ(steps[0].limited_by, Factor::kDecode);
+  EXPECT_EQ(steps[1].limited_by, Factor::kCompute);
+  EXPECT_EQ(steps[2].limited_by, Factor::kCompute);
+  NameLimits({limits, limits, limits}, 6, steps);  // data that cost nothing would still gain 15 %
+  EXPECT_EQ(steps[2].limited_by, Factor::kDecode);
+}
+
 TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
   Plan plan;
   EXPECT_TRUE(PlaceInPlan(plan, "slow-samples").empty());
