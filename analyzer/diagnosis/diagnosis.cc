@@ -68,7 +68,8 @@ double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
 }
 
 // Samples per second from the start of the first epoch to the end of the last step, without the
-// time of other loaders. 0 if there is only one batch: its step is not known.
+// time of other loaders. If the end of the last step was not seen, this time ends with the delivery
+// of its batch, whose samples do not count. 0 if there is only one batch: its step is not known.
 double WholeRate(const RunModel& model, const LoaderRun& run) {
   if (run.batches.size() < 2) return 0;
   double samples = 0;
@@ -79,6 +80,10 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
     if (epoch.start != kNever) first = std::min(first, epoch.start);
   }
   for (const Batch& batch : run.batches) last = std::max({last, batch.delivered, batch.step_end});
+  const auto& final_batch =
+      *std::max_element(run.batches.begin(), run.batches.end(),
+                        [](const Batch& a, const Batch& b) { return a.delivered < b.delivered; });
+  if (final_batch.step_end == kNever) samples -= SamplesOf(run, final_batch);
   const double time = static_cast<double>(last - first) * 1e-9 - TimeOfOthers(model, run);
   return time > 0 ? samples / time : 0;
 }

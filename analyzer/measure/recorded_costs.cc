@@ -17,8 +17,9 @@ CpuLoad LoadBeside(const LoaderRun& run, const Batch& batch, const CpuLoad& load
   return batch.cpu_known && shared ? load : CpuLoad{};
 }
 
+// A step whose end was not seen takes `usual_step` seconds.
 Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, const CpuLoad& load,
-                double contended) {
+                double contended, double usual_step) {
   const Batch& batch = run.batches[i];
   Demand demand;
   const bool known = batch.cpu_known;
@@ -40,8 +41,9 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   demand.other = WithoutContention(
       {std::max(0.0, whole - parts), known ? std::max(0.0, batch.fetch.cpu - parts_cpu) : 0},
       beside);
-  demand.h2d = std::min(batch.h2d, batch.step());
-  demand.step = std::max(0.0, batch.step() - demand.h2d);
+  const double step = batch.step_end == kNever ? usual_step : batch.step();
+  demand.h2d = std::min(batch.h2d, step);
+  demand.step = std::max(0.0, step - demand.h2d);
   demand.samples = SamplesOf(run, batch);
   demand.pin = batch.pin.wall;
   if (run.config.num_workers == 0) return demand;
@@ -197,6 +199,7 @@ RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load, 
   const double contended = DecodeContention(run, recorded.steady, load);
   const double ended_mean = BatchesOfEnded(run);
   const SampleCost average = MeanSample(run);
+  const double usual_step = UsualStep(run);
   std::unordered_map<std::size_t, std::size_t> placed;
   RecordedCosts costs;
   for (const Epoch& epoch : run.epochs) {
@@ -208,10 +211,10 @@ RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load, 
     EpochDemand& demand = costs.epochs.back();
     demand.ended = epoch.ended;
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      demand.batches.push_back(DemandOf(run, i, recorded.handover, load, contended));
+      demand.batches.push_back(DemandOf(run, i, recorded.handover, load, contended, usual_step));
       const std::size_t source = recorded.sources[i];
       if (source != i) {
-        TakeService(DemandOf(run, source, recorded.handover, load, contended),
+        TakeService(DemandOf(run, source, recorded.handover, load, contended, usual_step),
                     demand.batches.back());
       }
       demand.batches.back().source = source;

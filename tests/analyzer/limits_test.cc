@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/predict/predict.h"
 #include "analyzer/report/compare.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/grid.h"
@@ -192,6 +193,31 @@ TEST(LimitsTest, ClocksMayDifferByAMillisecond) {
 
 // The workers' spans end early, the training process's do not. If 70 % of the workers' spans are
 // there, the missing ones are assumed to be like the others. With only 30 %, nothing is predicted.
+// A profile of the loop alone, six batches long, that ends within a step: neither the workers nor
+// the end of the last step were seen.
+TraceData LoopAlone() {
+  Synthetic run = Starved();
+  run.batches = 6;
+  run.costs = testing::Always({.step = 50});
+  TraceData data = MakeSynthetic(run);
+  for (std::size_t i = 1; i < data.spans.size(); ++i) data.spans[i].clear();
+  data.spans[0].resize(data.spans[0].size() - 2);  // without the last step and the wait after it
+  return data;
+}
+
+TEST(LimitsTest, AStepWhoseEndWasNotSeenCountsInNoRate) {
+  const Diagnosis diagnosis = ReportOf(LoopAlone()).diagnosis;
+  EXPECT_LT(diagnosis.whole_rate, diagnosis.samples_rate);
+  EXPECT_GT(diagnosis.whole_rate, 0.85 * diagnosis.samples_rate);
+}
+
+TEST(LimitsTest, AStepWhoseEndWasNotSeenIsAsLongAsOthersInTheModel) {
+  const Diagnosis diagnosis = ReportOf(LoopAlone()).diagnosis;
+  EXPECT_NEAR(diagnosis.loader->pipeline.epochs.front().batches.back().step, 0.05, 1e-3);
+  EXPECT_NEAR(CeilingRate(diagnosis.loader->pipeline, diagnosis.loader->replay),
+              diagnosis.samples_rate, 0.05 * diagnosis.samples_rate);
+}
+
 TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   for (const double part : {0.7, 0.3}) {
     TraceData data = MakeSynthetic(Starved());
