@@ -113,19 +113,27 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// Names the bottleneck of a run that waits for data and that the simulation does not explain.
-// Either the fetches of most batches were not recorded, or the loop interleaves loaders that could
-// not be simulated together. The bottleneck is then not the step, but the stage in which the data
-// threads spend most time, if they were seen. Returns whether the run is of this kind.
+// Names the bottleneck of a run that the simulation does not explain. Either the fetches of most
+// batches were not recorded, or the loop interleaves loaders that could not be simulated together.
+// If the loop waits for data, the bottleneck is not the step, but the stage in which the data
+// threads spend most time, if they were seen. If it does not wait, the simulation, which takes
+// unseen fetches for free, still names the bottleneck, but no gain. Returns whether the run is of
+// this kind.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
-  if (simulated || diagnosis.wait_fraction < kWaits) return false;
+  if (simulated) return false;
+  const double headroom = 1 / std::max(1e-3, 1 - diagnosis.wait_fraction);
+  if (diagnosis.wait_fraction < kWaits) {
+    loader.attribution.gains.clear();
+    loader.attribution.headroom = headroom;
+    return true;
+  }
   Attribution found;
   found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
   if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
     found.bottleneck = found.gains.front().factor;
-    found.headroom = 1 / std::max(1e-3, 1 - diagnosis.wait_fraction);
+    found.headroom = headroom;
   }
   loader.attribution = std::move(found);
   return true;

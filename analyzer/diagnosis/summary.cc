@@ -62,6 +62,10 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                                    Give<"gain">(times),
                                    GiveIf<"free">(times <= kMostTimes, base * times));
       }
+      if (!diagnosis.needs.empty()) {  // nothing can be predicted
+        return Say<words::kStepNotData>(wait, rate, unit,
+                                        Give<"headroom">(std::optional<double>{}));
+      }
       if (diagnosis.headroom() >= speedup) {  // free data would gain at least as much
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }

@@ -82,11 +82,11 @@ inline constexpr Message kInTurn{
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
     "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
-    "time, and with data that costs nothing it would run only {headroom:times}x as fast "
-    "({rate:rate} "
-    "{unit:words})",
+    "time[, and with data that costs nothing it would run only {headroom:times}x as fast] "
+    "({rate:rate} {unit:words})",
     "限制在于训练步而非数据：训练循环有 {wait:%0} "
-    "的时间在等待数据，即使数据零成本，速度也只有 {headroom:times} 倍（{rate:rate} {unit:words}）"};
+    "的时间在等待数据[，即使数据零成本，速度也只有 {headroom:times} 倍]（{rate:rate} "
+    "{unit:words}）"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "

@@ -218,6 +218,17 @@ TEST(LimitsTest, AStepWhoseEndWasNotSeenIsAsLongAsOthersInTheModel) {
               diagnosis.samples_rate, 0.05 * diagnosis.samples_rate);
 }
 
+TEST(LimitsTest, NoGainIsNamedWhereNothingIsPredicted) {
+  const Diagnosis diagnosis = ReportOf(LoopAlone()).diagnosis;
+  ASSERT_FALSE(diagnosis.needs.empty());
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kCompute);
+  EXPECT_TRUE(diagnosis.gains.empty());
+  EXPECT_LT(diagnosis.headroom(), 1.02);  // the loop hardly waits
+  const std::string verdict = English(diagnosis.summary);
+  EXPECT_NE(verdict.find("The training step holds the run back"), std::string::npos) << verdict;
+  EXPECT_EQ(verdict.find("x as fast"), std::string::npos) << verdict;
+}
+
 TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   for (const double part : {0.7, 0.3}) {
     TraceData data = MakeSynthetic(Starved());
