@@ -25,7 +25,7 @@ void FitsInRam(const RuleInput& input, Advice& out) {
   const LoaderRun& run = input.run();
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const double samples = input.diagnosis.run.samples();
-  const double dataset = input.DatasetBytes();
+  const double dataset = input.loader().material.dataset_bytes;
   const double room = BudgetOf(input.diagnosis.run.machine()).ram;
   if (dataset <= 0 || room <= 0 || dataset > room || read.count == 0 || !(samples > 0)) return;
   const Epoch& last = run.epochs.back();

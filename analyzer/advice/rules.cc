@@ -82,19 +82,6 @@ double RuleInput::ShareOfFetch(traces::StageId stage) const {
   return whole > 0 ? std::min(1.0, Seconds(stages[stage].wall) / whole) : 0;
 }
 
-double RuleInput::DatasetBytes() const {
-  if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
-  const StageTotals& read = diagnosis.run.stages[traces::StageId::kRead];
-  const double samples = diagnosis.run.samples();
-  const auto bytes = static_cast<double>(read.bytes.value);
-  const double all = run().config.dataset_samples();
-  if (all > 0 && samples > 0) return bytes / samples * all;
-  for (const Epoch& epoch : run().epochs) {
-    if (!epoch.ended) return 0;
-  }
-  return run().epochs.empty() ? 0 : bytes / static_cast<double>(run().epochs.size());
-}
-
 bool RuleInput::HasKernels() const {
   return diagnosis.run.stages[traces::StageId::kKernel].count > 0;
 }

@@ -37,9 +37,6 @@ struct RuleInput {
   [[nodiscard]] Setting Recorded() const;
   // Time of a stage, divided by the time that the workers spend on data (StageTable::DataTime).
   [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
-  // Bytes read in one pass over the dataset; 0: not known. They come from a fact, from the mean
-  // bytes of a sample, or, if all epochs were seen to end, from the mean of the epochs.
-  [[nodiscard]] double DatasetBytes() const;
   // Whether the trace shows a GPU that the run could use.
   [[nodiscard]] bool HasGpu() const;
   [[nodiscard]] bool HasKernels() const;

@@ -2,7 +2,8 @@
 //
 // The first batch of the run takes far longer than the others.
 // Threshold: at least a second, ten times the mean interval between batches, and 2 % of the run
-// (ours). Not the median: workers deliver in bursts, and most intervals lie within a burst. Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
+// (ours). Not the median: workers deliver in bursts, and most intervals lie within a burst. Source:
+// docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"

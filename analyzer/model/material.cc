@@ -180,8 +180,13 @@ double TorchShare(const std::string& fact) {
   return all > 0 ? static_cast<double>(own) / all : 0;
 }
 
-double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double file_bytes) {
+double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, const FilesSeen& files,
+                    double file_bytes) {
+  constexpr double kReturns = 0.05;  // of the files; a read that was retried is no return
+  constexpr double kMostly = 0.5;    // files drawn at random were then nearly all seen
   if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
+  if (files.returned > kMostly) return files.bytes;
+  if (files.returned > kReturns) return 0;  // how many files there are is not known
   if (const double all = run.config.dataset_samples(); all > 0) return file_bytes * all;
   double samples = 0;
   double epochs = 0;
@@ -240,7 +245,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   if (augment.wall.value > 0) {
     material.conversion = std::min(1.0, conversion / Seconds(augment.wall));
   }
-  material.dataset_bytes = DatasetBytes(trace, run, material.file_bytes);
+  material.dataset_bytes = DatasetBytes(trace, run, model.files, material.file_bytes);
   material.memory = BudgetOf(model.machine()).ram;
   material.gpu = TextFact(trace.facts(), "gpu.model");
   material.reads = model.reads;

@@ -33,7 +33,8 @@ struct Material {
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known
   double conversion = 0;     // fraction of augmenting: conversion to floating point, normalising
-  double dataset_bytes = 0;  // read in one pass
+  double dataset_bytes = 0;  // of all its files: from a fact; from the files seen, if it comes back
+                             // to them for other samples (FilesSeen); else read in one pass
   double memory = 0;         // half of what the run may use on its host
   std::string gpu;           // its model; "": not known
   ReadCosts reads;

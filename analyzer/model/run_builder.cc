@@ -109,6 +109,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kRead:
       reads_.Add(span, at_.thread, at_.consumer);
       formats_.Add(span);
+      files_.Add(span);
       return;
     case StageId::kIdle:
       threads_[at_.thread].idle += static_cast<double>(counted.wall) * 1e-9;

@@ -13,6 +13,7 @@
 #include "analyzer/model/copy_kind.h"
 #include "analyzer/model/epoch_log.h"
 #include "analyzer/model/file_formats.h"
+#include "analyzer/model/file_returns.h"
 #include "analyzer/model/nesting.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sample_log.h"
@@ -63,6 +64,7 @@ class RunBuilder final : public NestingSink {
   [[nodiscard]] std::vector<ReadSpan> TakeReads() { return reads_.Take(); }
   [[nodiscard]] std::vector<SampleTime> TakeTimes() { return times_.Take(); }
   [[nodiscard]] const FileFormats& formats() const { return formats_; }
+  [[nodiscard]] FilesSeen files() const { return files_.Seen(); }
 
  private:
   // The thread whose spans are being read.
@@ -100,6 +102,7 @@ class RunBuilder final : public NestingSink {
   ReadLog reads_;
   SampleTimes times_;
   FileFormats formats_;
+  FileReturns files_;
   EpochLog epochs_;
   Unmatched unmatched_;
 };

@@ -343,6 +343,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();
   model.picture_format = builder.formats().Main();
+  model.files = builder.files();
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();

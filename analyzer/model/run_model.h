@@ -18,6 +18,7 @@
 #include "analyzer/model/batch.h"
 #include "analyzer/model/counter_series.h"
 #include "analyzer/model/device_records.h"
+#include "analyzer/model/file_returns.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
 #include "analyzer/model/probe_windows.h"
@@ -102,6 +103,7 @@ struct RunModel {
   std::size_t consumers = 0;   // number of training processes
   ReadCosts reads;             // on the main loader's host
   std::string picture_format;  // FileFormats::Main()
+  FilesSeen files;             // FileReturns::Seen()
   bool mapped = false;         // dataset files were mapped, so reads are hidden in other stages
   DeviceRecords device;        // for the main loader
   std::vector<DeviceRecords>

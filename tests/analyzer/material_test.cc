@@ -14,6 +14,7 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/file_formats.h"
+#include "analyzer/model/file_returns.h"
 #include "analyzer/plan/levers.h"
 #include "analyzer/predict/changes.h"
 #include "tests/analyzer/synthetic.h"
@@ -215,6 +216,56 @@ TEST(MaterialTest, ADatasetOfBatchesHasTheBytesOfAllItsSamples) {
   const auto all = 1000 * static_cast<double>(run.file_bytes);
   EXPECT_DOUBLE_EQ(DiagnosisOf(std::move(data)).loader->material.dataset_bytes, all);
   EXPECT_DOUBLE_EQ(DiagnosisOf(std::move(samples)).loader->material.dataset_bytes, all);
+}
+
+// The 800 samples of a run, from a dataset of a million that comes back to the same `files` files,
+// each of a size of its own.
+traces::TraceData Returning(std::int64_t files, bool one_size = false) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
+  data.processes[0].facts["loader.0.dataset_len"] = "1000000";
+  std::vector<StringId> names;
+  for (std::int64_t i = 0; i < files; ++i) {
+    names.push_back(data.Intern("/data/" + std::to_string(i) + ".jpg"));
+  }
+  for (auto& spans : data.spans) {
+    std::int64_t sample = 0;
+    for (traces::Span& span : spans) {
+      if (span.stage == StageId::kSample) sample = span.sample;
+      if (span.stage != StageId::kRead) continue;
+      const std::int64_t file = sample % files;
+      span.sample = sample;
+      span.object = names[static_cast<std::size_t>(file)];
+      span.bytes = Bytes{static_cast<std::uint64_t>(90'000 + (one_size ? 0 : 1000 * file))};
+    }
+  }
+  return data;
+}
+
+double DatasetBytesOf(traces::TraceData data) {
+  return DiagnosisOf(std::move(data)).loader->material.dataset_bytes;
+}
+
+TEST(MaterialTest, ADatasetThatComesBackToItsFilesIsAsLargeAsTheyAre) {
+  EXPECT_DOUBLE_EQ(DatasetBytesOf(Returning(100)), 100 * 90'000 + 1000 * 4950);
+  EXPECT_EQ(DatasetBytesOf(Returning(700)), 0);  // some files may not have been seen
+}
+
+TEST(MaterialTest, FilesOfTheirOwnOrOfRecordsAreNoReturn) {
+  EXPECT_NEAR(DatasetBytesOf(Returning(800)), 1e6 * (90'000 + 399'500), 1e6);
+  EXPECT_NEAR(DatasetBytesOf(Returning(100, true)), 1e6 * 90'000, 1e6);
+}
+
+TEST(FileReturnsTest, KeepsAPartOfManyFiles) {
+  FileReturns files;
+  for (std::uint32_t read = 0; read < 200'000; ++read) {
+    traces::Span span;
+    span.object = StringId{1 + read % 100'000};
+    span.bytes = Bytes{1000 + read % 100'000};
+    span.sample = read;
+    files.Add(span);
+  }
+  EXPECT_NEAR(files.Seen().bytes, 100'000 * 51'000.0, 0.1 * 100'000 * 51'000);
+  EXPECT_EQ(files.Seen().returned, 1);
 }
 
 // Half of the pictures are decoded by one call, half by another.

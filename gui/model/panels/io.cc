@@ -280,8 +280,7 @@ DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {
   set.file_system = storage.substr(0, space);
   if (space != std::string::npos) set.device = storage.substr(storage.find_last_of(' ') + 1);
   if (report.diagnosis.loader) {
-    const analyzer::RuleInput input{trace, report.diagnosis};
-    set.bytes = input.DatasetBytes();
+    set.bytes = report.diagnosis.loader->material.dataset_bytes;
     set.samples = report.diagnosis.run.loader().config.dataset_length;
   }
   set.memory = static_cast<double>(report.diagnosis.run.host.memory().value);
