@@ -102,8 +102,8 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
 }
 
 // The share of waits in the time of the loop, waits for first batches included.
-double WholeWait(const LoaderRun& run) {
-  double wait = 0;
+double WholeWait(const RunModel& model, const LoaderRun& run) {
+  double wait = WaitForOthers(model, run, nullptr);
   double all = 0;
   for (const Batch& batch : run.batches) {
     if (!batch.was_delivered()) continue;
@@ -232,7 +232,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
   diagnosis.whole_run = StartCounts(loader, run, diagnosis);
-  if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(run);
+  if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
   TellGains(loader, !unseen, diagnosis);
   NameByToldGains(loader, diagnosis);
   if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);

@@ -166,17 +166,24 @@ std::vector<const LoaderRun*> DrainedWith(const RunModel& model, const LoaderRun
   return others;
 }
 
-double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
-  if (run.use != LoopUse::kInterleaved) return steady.wait_fraction();
-  double waits = steady.wait;
+double WaitForOthers(const RunModel& model, const LoaderRun& run, const SteadyState* steady) {
+  double waits = 0;
   for (const LoaderRun* other : DrainedWith(model, run)) {
     for (const Batch& batch : other->batches) {
       const auto inside = [&](const std::pair<std::int64_t, std::int64_t>& window) {
         return batch.delivered > window.first && batch.delivered <= window.second;
       };
-      if (std::any_of(steady.windows.begin(), steady.windows.end(), inside)) waits += batch.wait();
+      const bool counts =
+          steady == nullptr || std::any_of(steady->windows.begin(), steady->windows.end(), inside);
+      if (counts) waits += batch.wait();
     }
   }
+  return waits;
+}
+
+double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  if (run.use != LoopUse::kInterleaved) return steady.wait_fraction();
+  const double waits = steady.wait + WaitForOthers(model, run, &steady);
   return steady.time > 0 ? std::min(1.0, waits / steady.time) : 0;
 }
 

@@ -31,6 +31,11 @@ void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 [[nodiscard]] std::vector<const LoaderRun*> DrainedWith(const RunModel& model,
                                                         const LoaderRun& run);
 
+// Seconds in which the loop waits for loaders that are interleaved with `run`: in the windows of
+// `steady`, or in the whole run if it is null. They lie within the steps of `run`.
+[[nodiscard]] double WaitForOthers(const RunModel& model, const LoaderRun& run,
+                                   const SteadyState* steady);
+
 // Fraction of the steady time in which the loop waits for `run` or for a loader that is
 // interleaved with it.
 [[nodiscard]] double WaitFraction(const RunModel& model, const LoaderRun& run,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/words/rule_names.h"
 
@@ -17,11 +18,12 @@ using traces::StageId;
 // Mean seconds per batch.
 struct Means {
   double read = 0, decode = 0, augment = 0, tokenize = 0, collate = 0, other = 0, put = 0;
-  double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
+  double wait = 0, others = 0, get = 0, pin = 0, h2d = 0, step = 0;
 };
 
-// Means over the batches that the diagnosis uses: those of the steady window, or all.
-Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
+// Means over the batches that the diagnosis uses: those of the steady window, or all. `others`:
+// seconds of their steps in which the loop waits for other loaders.
+Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, double others) {
   Means sum;
   double made = 0;
   double used = 0;
@@ -63,8 +65,9 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
     divide(*value, made);
   }
   for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
-  divide(sum.h2d, stepped);
-  divide(sum.step, stepped);
+  sum.others = std::min(others, sum.step);
+  sum.step -= sum.others;
+  for (double* value : {&sum.others, &sum.h2d, &sum.step}) divide(*value, stepped);
   return sum;
 }
 
@@ -118,7 +121,9 @@ Ribbon BuildRibbon(const Report& report) {
   const analyzer::SteadyState& steady = report.diagnosis.loader->steady;
   const bool window = !report.diagnosis.whole_run && steady.batches > 0 &&
                       steady.in_window.size() == run.batches.size();
-  const Means means = MeansOf(run, window ? &steady.in_window : nullptr);
+  const double others =
+      analyzer::WaitForOthers(report.diagnosis.run, run, window ? &steady : nullptr);
+  const Means means = MeansOf(run, window ? &steady.in_window : nullptr, others);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
@@ -138,6 +143,7 @@ Ribbon BuildRibbon(const Report& report) {
   // The wait is marked if prefetching is the bottleneck: without workers, the training process
   // makes the batches during the wait.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
+  add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kPrefetch);
   add(loop, StageId::kGet, Text::kHandover, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);

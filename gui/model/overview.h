@@ -32,7 +32,7 @@ struct RibbonPart {
 // drawn to one scale.
 struct Ribbon {
   std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handover
-  std::vector<RibbonPart> loop;    // waiting, copying, computing
+  std::vector<RibbonPart> loop;    // waiting, waiting for other loaders, copying, computing
   double making_time = 0;          // seconds
   double loop_time = 0;
   int workers = 0;  // 0: the training loop makes the batches itself

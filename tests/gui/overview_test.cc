@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/words/findings_data.h"
+#include "gui/model/panels/loop_rate.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {
@@ -38,6 +40,46 @@ TEST(OverviewTest, RibbonHoldsTheMeanOfEachPart) {
   EXPECT_NEAR(seconds(Text::kAugment), 2e-3, 2e-4);
   EXPECT_NEAR(seconds(Text::kStep), 3e-3, 3e-4);
   EXPECT_EQ(ribbon.workers, 2);
+}
+
+// The loop takes a batch of each of two loaders by turns: it waits 5 ms for the first, then 3 ms
+// for the second, and then does a step of 2 ms.
+TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
+  analyzer::Report report;
+  std::vector<analyzer::LoaderRun> loaders(2);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      analyzer::Batch batch;
+      const std::int64_t at = 1'000'000 * (10 * std::int64_t{i} + (k == 0 ? 1 : 6));
+      batch.key = {i, static_cast<std::uint16_t>(k + 1)};
+      batch.wait_start = at;
+      batch.delivered = at + (k == 0 ? 5'000'000 : 3'000'000);
+      batch.step_end = batch.delivered + (k == 0 ? 5'000'000 : 2'000'000);
+      loaders[k].batches.push_back(batch);
+    }
+  }
+  for (std::size_t k = 0; k < 2; ++k) {
+    analyzer::Epoch epoch;
+    epoch.generation = static_cast<std::uint16_t>(k + 1);
+    epoch.count = 40;
+    loaders[k].epochs = {epoch};
+  }
+  FindLoopUse(loaders);
+  report.diagnosis.run.loaders = std::move(loaders);
+  const analyzer::LoaderRun& run = report.diagnosis.run.loader();
+  analyzer::LoaderDiagnosis loader;
+  loader.steady = FindSteadyState(run);
+  const double wait = WaitFraction(report.diagnosis.run, run, loader.steady);
+  EXPECT_NEAR(wait, 0.8, 0.01);
+  report.diagnosis.loader = loader;
+  const Ribbon ribbon = BuildRibbon(report);
+  ASSERT_EQ(ribbon.loop.size(), 3U);
+  EXPECT_EQ(ribbon.loop[1].name, Text::kWaitForOthers);
+  EXPECT_NEAR(ribbon.loop[1].seconds, 3e-3, 1e-4);
+  EXPECT_NEAR((ribbon.loop[0].seconds + ribbon.loop[1].seconds) / ribbon.loop_time, wait, 0.01);
+  report.duration = 0.402;
+  const LoopRate rate = BuildLoopRate(report);
+  EXPECT_NEAR(rate.wait.sum() * rate.wait.width, 40 * 8e-3, 1e-3);
 }
 
 TEST(OverviewTest, OnlyTheBottleneckIsMarked) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analyzer/model/loop_use.h"
+
 namespace penstock::gui {
 
 using analyzer::Batch;
@@ -40,6 +42,12 @@ LoopRate BuildLoopRate(const analyzer::Report& report) {
     const double end = seconds(std::max(batch.step_end, batch.delivered));
     loop.rate.Spread(asked, end, samples);
     loop.wait.Spread(asked, seconds(batch.delivered), seconds(batch.delivered) - asked);
+  }
+  for (const analyzer::LoaderRun* other : analyzer::DrainedWith(diagnosis.run, run)) {
+    for (const Batch& batch : other->batches) {
+      const double asked = seconds(batch.wait_start);
+      loop.wait.Spread(asked, seconds(batch.delivered), seconds(batch.delivered) - asked);
+    }
   }
   loop.rate.Divide(loop.rate.width);
   loop.wait.Divide(loop.wait.width);

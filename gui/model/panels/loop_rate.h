@@ -21,7 +21,7 @@ struct LoopRate {
   };
 
   Series rate;  // samples per second, or batches where samples are not known
-  Series wait;  // fraction of the time in next()
+  Series wait;  // fraction of the time in next(), of this loader or of those used together with it
   std::optional<Change> change;
   [[nodiscard]] bool empty() const { return rate.empty(); }
   void Shift(double seconds);

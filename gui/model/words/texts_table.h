@@ -113,6 +113,7 @@
   X(kCollate, "collate", "合批")                                                                   \
   X(kHandover, "handover", "交接")                                                                 \
   X(kWait, "wait", "等待")                                                                         \
+  X(kWaitForOthers, "wait for other loaders", "等待其他加载器")                                    \
   X(kCopyToGpu, "copy to GPU", "拷贝到 GPU")                                                       \
   X(kStep, "step", "训练步")                                                                       \
   X(kStartup, "start-up", "启动")                                                                  \
