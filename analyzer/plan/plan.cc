@@ -353,7 +353,9 @@ void Planner::Fill(Plan& plan) {
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   if (plan.steps.empty()) {
     plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
-                                   : Say<words::kPlanNothing>(Give<"headroom">(headroom));
+                                   : Say<words::kPlanNothing>(
+                                         Give<"crowded">(base_.crowded && base_.workers > 0),
+                                         Give<"headroom">(headroom));
   } else if (plan.no_ceiling) {
     plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
   } else {

@@ -147,12 +147,14 @@ inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
     "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
     "无需改动：训练步即上限。若数据零成本，收益也只有 {gain:percent}"};
+// `crowded`: the search has left out other numbers of workers.
 inline constexpr Message kPlanNothing{
     "plan.nothing",
-    "No change that this trace can predict gains more than its own uncertainty. Data that cost "
-    "nothing would make the run {headroom:times} times as fast",
-    "此跟踪能预测的改动，收益均未超出自身的不确定度；若数据零成本，速度可达原来的 {headroom:times} "
-    "倍"};
+    "No change that this trace can predict gains more than its own uncertainty[crowded?; other "
+    "numbers of workers were left out, since they gain only while other programs go on using the "
+    "cores]. Data that cost nothing would make the run {headroom:times} times as fast",
+    "此跟踪能预测的改动，收益均未超出自身的不确定度[crowded?；未考虑其他工作进程数，因为其收益只在"
+    "其他程序继续占用核心时成立]；若数据零成本，速度可达原来的 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
     "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "

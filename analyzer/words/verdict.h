@@ -132,9 +132,11 @@ inline constexpr Message kRough{
 // Why no other setting of the loader is suggested.
 inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setting is sure to gain",
                                "保持当前设置：没有其他设置确定有收益"};
-inline constexpr Message kKeepCrowded{"keep.crowded",
-                                      "none: cannot predict, other programs were using the cores",
-                                      "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
+inline constexpr Message kKeepCrowded{
+    "keep.crowded",
+    "none: other programs were using the cores, and predictions assume that they go on; record "
+    "again when the machine is quiet",
+    "没有建议：其他程序占用核心，预测只在它们继续占用时成立；请在机器空闲时重新录制"};
 inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
 
 // The hint of a recording that is too short or incomplete. It states no gain.

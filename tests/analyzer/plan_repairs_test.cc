@@ -11,6 +11,7 @@
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/step_findings.h"
 #include "analyzer/plan/step_gains.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/plan_cases.h"
@@ -337,6 +338,22 @@ TEST(StepGainsTest, AStepThatOnlyMakesUpForTheOneBeforeItGainsNothing) {
   both.speedup = 1.2;
   EXPECT_TRUE(GainsTogether(1, 0.95, both));
   EXPECT_FALSE(GainsTogether(1, 1.15, both));  // the step before it gains nearly all of the 20 %
+}
+
+// What-if predicts other numbers of workers on a crowded machine, under an assumption. So
+// suggestion and plan say that they leave these numbers out, not that nothing can be predicted.
+TEST(PlanCrowdedTest, SaysThatOtherNumbersOfWorkersWereLeftOut) {
+  testing::Synthetic run;
+  run.cores = 2;
+  run.cpu_share = 0.45;
+  run.costs = testing::Always({0.5, 20, 10, 1, 0.1, 0.2, 2, 0});
+  const testing::Planned planned(testing::SyntheticTrace(run));
+  ASSERT_TRUE(planned.diagnosis.loader->pipeline.crowded);
+  ASSERT_TRUE(planned.plan.steps.empty()) << planned.Ids();
+  const std::string verdict = English(planned.plan.verdict);
+  EXPECT_NE(verdict.find("other numbers of workers were left out"), std::string::npos) << verdict;
+  const std::string kept = English(Keep(planned.diagnosis));
+  EXPECT_NE(kept.find("predictions assume that they go on"), std::string::npos) << kept;
 }
 
 // The training step takes longer than any one part of the data path, but the last two steps of the
