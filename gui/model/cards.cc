@@ -144,7 +144,7 @@ class CardMaker {
     return Card{Say(Text::kGpuBusy),
                 analyzer::PercentText(share),
                 "",
-                most->first > 0 ? Say(most->second) : "",
+                most->first > 0 ? CauseText(device.Share(most->first), Say(most->second)) : "",
                 Tone::kPlain,
                 share};
   }
@@ -192,6 +192,10 @@ Tone ToneOf(InputBound bound) {
       break;
   }
   return Tone::kUnknown;
+}
+
+std::string CauseText(double share, std::string_view cause) {
+  return fmt::format("{} {}", analyzer::PercentText(share), cause);
 }
 
 std::string LineOf(const Card& card, bool unit_below) {

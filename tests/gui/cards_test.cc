@@ -7,6 +7,7 @@
 
 #include "gui/model/forecast.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
 namespace {
@@ -76,6 +77,20 @@ TEST(CardsTest, SettingsThatWereNotRecordedAreNotInvented) {
   EXPECT_EQ(CardOf(report, Text::kLoader).line.find("batch 1"), std::string::npos);
   EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
   EXPECT_FALSE(BuildRibbon(report).workers_known);
+}
+
+// The device is idle for several causes. The one that is named has its own share.
+TEST(CardsTest, ACauseOfIdleTimeHasItsOwnShare) {
+  const auto trace = traces::MakeTrace(testing::MakeGpuRun({}));
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t.penstock");
+  const analyzer::DeviceActivity& device = report.diagnosis.loader->device;
+  ASSERT_GT(device.idle.loader, 0);
+  ASSERT_GT(device.idle.loader, std::max(device.idle.copy, device.idle.launch));
+  ASSERT_GT(device.idle.copy, 0);
+  const double idle = 1 - device.Share(device.computing);
+  const std::string share = analyzer::PercentText(device.Share(device.idle.loader));
+  ASSERT_NE(share, analyzer::PercentText(idle));
+  EXPECT_EQ(CardOf(report, Text::kGpuBusy).line, share + " idle: the loop waits for data");
 }
 
 TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {

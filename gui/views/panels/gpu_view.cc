@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/cards.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/gpu_panels.h"
@@ -40,7 +41,8 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
     const auto cause = static_cast<IdleCause>(most - idle.begin());
     const bool any = *most > 0;
     figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
-                       any ? ui.T(NameOf(cause)) : "", any ? p.warn : p.text, ""});
+                       any ? CauseText(*most / window, ui.T(NameOf(cause))) : "",
+                       any ? p.warn : p.text, ""});
   }
   if (gpu.copies > 0) {
     std::uint64_t bytes = 0;
