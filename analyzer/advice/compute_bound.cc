@@ -11,6 +11,22 @@
 #include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
+namespace {
+
+// The share of NCCL's kernels in the time of all kernels. They exchange data with other GPUs, and
+// run while they wait for these. Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19
+// ncclKernel_AllReduce_...
+double ShareOfNccl(const RuleInput& input) {
+  double nccl = 0;
+  double all = 0;
+  for (const KernelTime& kernel : input.diagnosis.run.device.kernel_times) {
+    all += kernel.time;
+    if (input.trace.String(kernel.name).find("nccl") != std::string_view::npos) nccl += kernel.time;
+  }
+  return all > 0 ? nccl / all : 0;
+}
+
+}  // namespace
 
 void ComputeBound(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
@@ -31,8 +47,12 @@ void ComputeBound(const RuleInput& input, Advice& out) {
     finding.evidence.emplace_back("kernel_share", busy);
     finding.evidence.emplace_back("exposed_copy_share", device.Share(device.exposed));
   }
+  constexpr double kWorthSaying = 0.05;
+  const double nccl = ShareOfNccl(input);
+  if (kernels && nccl > 0) finding.evidence.emplace_back("nccl_share_of_kernels", nccl);
   finding.seen =
-      Say<words::kComputeBound>(Give<"wait_fraction">(wait), Give<"kernel_share">(kernels));
+      Say<words::kComputeBound>(Give<"wait_fraction">(wait), Give<"kernel_share">(kernels),
+                                GiveIf<"nccl_share">(kernels && nccl >= kWorthSaying, nccl));
   finding.action = Say<words::kLeaveDataPath>();
   PlaceInLoop(input, finding);
   out.findings.push_back(std::move(finding));

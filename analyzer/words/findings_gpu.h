@@ -73,8 +73,12 @@ inline constexpr Message kOverlapCopies{
 inline constexpr Message kComputeBound{
     "compute-bound.seen",
     "the loop waits for data only {wait_fraction:%1} of the time[, and kernels run "
-    "{kernel_share:%0} of it]",
-    "循环只有 {wait_fraction:%1} 的时间在等待数据[，GPU 内核有 {kernel_share:%0} 的时间在运行]。"};
+    "{kernel_share:%0} of it][, {nccl_share:%0} of the kernels' time in NCCL's, which exchange "
+    "data "
+    "with other GPUs and wait for them]",
+    "循环只有 {wait_fraction:%1} 的时间在等待数据[，GPU 内核有 {kernel_share:%0} "
+    "的时间在运行][，其中 "
+    "{nccl_share:%0} 为 NCCL 内核，用于与其他 GPU 交换数据并等待它们]。"};
 inline constexpr Message kLeaveDataPath{
     "compute-bound.do", "Leave the data path alone: faster data would not make this run faster.",
     "不必改动数据通路：数据再快，此次运行也不会更快。"};

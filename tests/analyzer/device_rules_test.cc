@@ -10,6 +10,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/words/rule_needs.h"
 #include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_device.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -18,6 +19,7 @@ using testing::Change;
 using testing::Costs;
 using testing::FindingOf;
 using testing::Finds;
+using testing::MakeSynthetic;
 using testing::Synthetic;
 using testing::WithCosts;
 
@@ -29,6 +31,20 @@ Synthetic FullCores(const Costs& costs) {
   Synthetic run = WithCosts(costs);
   run.cores = 2;
   return run;
+}
+
+// NCCL's kernels run while they wait for other GPUs, so they are not all computing.
+TEST(ComputeBoundOnDeviceTest, SaysHowMuchOfTheKernelsIsCommunication) {
+  traces::TraceData data = MakeSynthetic(WithCosts({0.1, 0.5, 0.3, 0.1, 0.1, 0.2, 10, 0}));
+  testing::OnDevice device;
+  device.kernels = 8;
+  device.kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)";
+  testing::AddDevice(data, device);
+  const auto finding = FindingOf("compute-bound", data);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(testing::Evidence(*finding, "nccl_share_of_kernels"), 1, 1e-9);
+  EXPECT_NE(English(finding->seen).find("100 % of the kernels' time in NCCL's"), std::string::npos)
+      << English(finding->seen);
 }
 
 TEST(MoveDecodeToGpuTest, SpeaksWhenCoresAreFullOfDecoding) {
