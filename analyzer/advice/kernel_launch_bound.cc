@@ -44,7 +44,8 @@ void KernelLaunchBound(const RuleInput& input, Advice& out) {
       {"launching_s_per_batch", device.loop.rest / batches},
       {"wait_fraction", input.diagnosis.wait_fraction},
       {"cpu_saturation", input.loader().cpu.known ? input.loader().cpu.saturation() : 0}};
-  finding.action = Say<words::kLaunchLess>(Give<"sync">(device.idle.sync > device.idle.launch));
+  finding.action = Say<words::kLaunchLess>(Give<"sync">(device.idle.sync > device.idle.launch),
+                                           Give<"predicted">(true));
   const double step = 1 - input.diagnosis.wait_fraction;
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - idle / step));
   PlaceInLoop(input, finding);

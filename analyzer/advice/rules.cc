@@ -28,6 +28,15 @@ void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   }
 }
 
+// An action says what a prediction assumes only if there is a prediction.
+void SayAssumptions(Findings& findings) {
+  for (Finding& finding : findings) {
+    for (auto& [name, value] : finding.action.values) {
+      if (name == "predicted") value = finding.predicted.has_value();
+    }
+  }
+}
+
 // If there is a finding that a host has too many workers, removes the same findings about a rank.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
@@ -135,6 +144,7 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
       if (!diagnosis.loader->steady.steady) finding.severity = Severity::kInfo;
     }
   }
+  SayAssumptions(findings);
   const auto gain = [](const Finding& finding) {
     return finding.predicted ? finding.predicted->speedup : 0.0;
   };

@@ -90,14 +90,13 @@ inline constexpr Message kKernelLaunchBound{
 inline constexpr Message kLaunchLess{
     "kernel-launch-bound.do",
     "[sync?Wait for the device less often: no .item(), no .cpu() and no printing of losses inside "
-    "the step; log every hundred steps. The prediction assumes a step without idle time.|Launch "
-    "less: torch.compile(mode='reduce-overhead') or CUDA graphs, larger batches, no .item() and no "
-    "printing of losses inside the step (larger batches change the training). The prediction "
-    "assumes a step without idle time.]",
+    "the step; log every hundred steps.|Launch less: torch.compile(mode='reduce-overhead') or CUDA "
+    "graphs, larger batches, no .item() and no printing of losses inside the step (larger batches "
+    "change the training).][predicted? The prediction assumes a step without idle time.]",
     "[sync?减少等待设备的次数：训练步内不调用 .item() 和 "
-    ".cpu()，不打印损失；每一百步记录一次。预测假设训练步没有空闲时间。|减少内核启动：使用 "
+    ".cpu()，不打印损失；每一百步记录一次。|减少内核启动：使用 "
     "torch.compile(mode='reduce-overhead') 或 CUDA Graphs、更大的批次，训练步内不调用 "
-    ".item()，不打印损失（更大的批次会改变训练）。预测假设训练步没有空闲时间。]"};
+    ".item()，不打印损失（更大的批次会改变训练）。][predicted?预测假设训练步没有空闲时间。]"};
 
 inline constexpr Message kTrainerStarved{
     "trainer-starved.seen",

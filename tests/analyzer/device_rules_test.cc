@@ -47,6 +47,24 @@ TEST(ComputeBoundOnDeviceTest, SaysHowMuchOfTheKernelsIsCommunication) {
       << English(finding->seen);
 }
 
+// Ten batches are too few for a prediction, so nothing is said of what it assumes.
+TEST(KernelLaunchBoundTest, SaysWhatAPredictionAssumesOnlyWithAPrediction) {
+  for (const int batches : {10, 200}) {
+    Synthetic run = WithCosts({1, 2, 1, 0.1, 0.1, 0.3, 10, 0});
+    run.batches = batches;
+    traces::TraceData data = MakeSynthetic(run);
+    testing::OnDevice device;
+    device.copy = 0;
+    device.kernels = 6;
+    testing::AddDevice(data, device);
+    const auto finding = FindingOf("kernel-launch-bound", data);
+    ASSERT_TRUE(finding) << batches;
+    const bool assumes = English(finding->action).find("prediction assumes") != std::string::npos;
+    EXPECT_EQ(finding->predicted.has_value(), batches == 200);
+    EXPECT_EQ(assumes, finding->predicted.has_value()) << English(finding->action);
+  }
+}
+
 TEST(MoveDecodeToGpuTest, SpeaksWhenCoresAreFullOfDecoding) {
   EXPECT_TRUE(Finds("move-decode-to-gpu", FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0}), AddGpu));
 }
