@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -94,6 +95,8 @@ struct WindowState {
   std::deque<Typed> keys;
   int hold = 0;       // frames for which keys wait
   bool left = false;  // Dear ImGui has not taken all events
+  // Something has happened that the frames drawn so far do not show. Other threads set it, too.
+  std::atomic<bool> arrived{false};
 };
 
 WindowState& StateOf(GLFWwindow* window) {
@@ -129,10 +132,22 @@ Image ReadBack(const OpenGl& gl, int width, int height) {
 
 void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
   StateOf(window).keys.push_back({{key, scancode, action, mods}, 0});
+  StateOf(window).arrived = true;
 }
 
 void OnCharacter(GLFWwindow* window, unsigned character) {
   StateOf(window).keys.push_back({{}, character});
+  StateOf(window).arrived = true;
+}
+
+// Notes that the mouse has moved or a button was pressed or released, whatever it was.
+void ListenToMouse(GLFWwindow* window) {
+  glfwSetCursorPosCallback(
+      window, [](GLFWwindow* of, double /*x*/, double /*y*/) { StateOf(of).arrived = true; });
+  glfwSetMouseButtonCallback(window, [](GLFWwindow* of, int /*button*/, int /*action*/,
+                                        int /*mods*/) { StateOf(of).arrived = true; });
+  glfwSetScrollCallback(
+      window, [](GLFWwindow* of, double /*x*/, double /*y*/) { StateOf(of).arrived = true; });
 }
 
 [[nodiscard]] bool IsModifier(int key) {
@@ -245,9 +260,11 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
   while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.quit()) {
     if (frames > 0) {
       glfwPollEvents();
-      --frames;
+      // A frame shows the effect of an event only in those parts that it draws after taking it.
+      frames = StateOf(window).arrived.exchange(false) ? kSettleFrames : frames - 1;
     } else {
       frames = WaitForFrames(loading);
+      StateOf(window).arrived = false;
     }
     if (glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) {
       frames = 0;
@@ -293,7 +310,12 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
                     "; without a display use --screenshot, or: penstock report --html");
   }
   // Files are read while the window is made.
-  App app(shown, 1, [] { glfwPostEmptyEvent(); });
+  WindowState state;
+  App app(shown, 1, [&state] {
+    state.arrived = true;
+    glfwPostEmptyEvent();
+  });
+  state.app = &app;
   app.UseFonts(&fonts);
   if (options.place.given()) app.WantPlace(options.place);
   app.UseNativeDialogs(options.search_path);
@@ -318,6 +340,9 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   PENSTOCK_TRY(gl);
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(window.get(), 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  state.gl = *gl;
+  glfwSetWindowUserPointer(window.get(), &state);
+  ListenToMouse(window.get());  // ImGui calls on those that it finds
   const Imgui imgui(window.get(), fonts.atlas());
   if (!imgui.draws) {
     return Fail(ErrorKind::kEnvironment,
@@ -326,8 +351,6 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   float screen_scale = 1;
   glfwGetWindowContentScale(window.get(), &screen_scale, nullptr);
   app.SetScreenScale(std::max(screen_scale, 1.0F));
-  WindowState state{&app, *gl, {}, 0, false};
-  glfwSetWindowUserPointer(window.get(), &state);
   glfwSetWindowContentScaleCallback(window.get(), OnScale);
   glfwSetDropCallback(window.get(), OnDrop);
   glfwSetKeyCallback(window.get(), OnKey);  // replace those that ImGui has set

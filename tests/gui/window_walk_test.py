@@ -211,6 +211,23 @@ class Walk(WindowTest):
         self.xdotool("mouseup", 1)
         self.quit()
 
+    def test_what_a_released_button_changes_is_drawn_at_once(self):
+        self.start("run.penstock", "--view", "timeline")
+        self.xdotool("mousemove", 700, 330)
+        self.assertTrue(self.settled(self.program.pid))
+        # While the button is down the window draws all the time, so it is not about to draw more
+        # frames for an earlier event when the button is released.
+        self.xdotool("mousedown", 1)
+        time.sleep(1)
+        self.xdotool("mouseup", 1)
+        self.state.until(lambda s: s["span"] is not None, "a span")
+        self.assertTrue(self.settled(self.program.pid))
+        shown = self.picture()
+        self.xdotool("key", "shift")
+        self.assertTrue(self.settled(self.program.pid))
+        self.assertEqual(hash(shown), hash(self.picture()), "the window showed an old state")
+        self.quit()
+
     def test_an_idle_window_uses_no_cpu(self):
         self.start("run.penstock", "--view", "timeline")
         self.assertTrue(self.settled(self.program.pid), "an idle window uses the CPU")
