@@ -6,19 +6,13 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/core.h>
-
-#include "analyzer/words/format.h"
-#include "gui/model/timeline/ticks.h"
-#include "gui/model/words/stage_words.h"
+#include "gui/model/panels/stage_cells.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/stage_panels.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
 namespace {
-
-using analyzer::DurationText;
 
 struct StageTableColumn {
   Text title;
@@ -30,28 +24,6 @@ constexpr std::array kStageColumns = {
     StageTableColumn{Text::kCount, 0.85F},   StageTableColumn{Text::kMedian, 1.05F},
     StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
     StageTableColumn{Text::kSpanBytes, 1.0F}};
-
-std::string CellText(const Ui& ui, const StageLine& line, int column) {
-  switch (static_cast<StageColumn>(column)) {
-    case StageColumn::kShare:
-      return analyzer::ShareText(line.share, line.id.stage, ui.language);
-    case StageColumn::kWall:
-      return DurationText(line.wall);
-    case StageColumn::kCpu:
-      return line.cpu_known ? DurationText(line.cpu) : "–";
-    case StageColumn::kCount:
-      return CountText(static_cast<double>(line.count));
-    case StageColumn::kP50:
-      return line.mixed ? "–" : DurationText(line.p50);
-    case StageColumn::kP90:
-      return line.mixed ? "–" : DurationText(line.p90);
-    case StageColumn::kP99:
-      return line.mixed ? "–" : DurationText(line.p99);
-    case StageColumn::kBytes:
-      return line.bytes > 0 ? analyzer::BytesText(line.bytes) : "–";
-  }
-  return "";
-}
 
 // Says to which total a row's share refers; see analyzer/report/stage_rows.cc.
 Text ShareNote(const StageLine& line) {
@@ -67,7 +39,7 @@ std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
     std::string words;
     for (const StageLine& line : lines) {
       if (line.is_part() || ShareNote(line) != note) continue;
-      words += (words.empty() ? "" : ui.T(Text::kListComma)) + TitleOf(ui, line, 40);
+      words += (words.empty() ? "" : ui.T(Text::kListComma)) + TitleOf(line, 40, ui.language);
     }
     if (!words.empty()) tip += (tip.empty() ? "" : "\n") + ui.F(note, words);
   }
@@ -90,7 +62,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   }
   ImGui::PopID();
   ImGui::PopID();
-  const std::string name = TitleOf(ui, line, 80);
+  const std::string name = TitleOf(line, 80, ui.language);
   const float indent = line.is_part() ? ui.Px(30) : ui.Px(19);
   if (!line.is_part()) {
     const float size = ui.Px(11);
@@ -111,7 +83,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
                            cell.y + FontPixels(ui.body) + ui.Px(2)},
                           ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
     }
-    CellRight(ui, CellText(ui, line, column), line.is_part());
+    CellRight(ui, CellText(line, static_cast<StageColumn>(column), ui.language), line.is_part());
     const bool percentile = column >= static_cast<int>(StageColumn::kP50) &&
                             column <= static_cast<int>(StageColumn::kP99);
     if (line.mixed && percentile) Tip(ui, ui.T(Text::kMixedTip));
@@ -191,8 +163,9 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), FontPixels(ui.small)});
   Tip(ui, ShareTip(ui, lines));
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
-  inside = Headed(ui, inside,
-                  Elided(ui.strong, ui.F(Text::kDurations, TitleOf(ui, line, 60)), inside.width()));
+  inside = Headed(
+      ui, inside,
+      Elided(ui.strong, ui.F(Text::kDurations, TitleOf(line, 60, ui.language)), inside.width()));
   inside.min.y += ui.Px(4);
   const float middle = inside.min.y + inside.height() * 0.46F;
   DrawHistogram(ui, workspace, line, {inside.min, {inside.max.x, middle}});
@@ -200,11 +173,6 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
 }
 
 }  // namespace
-
-std::string TitleOf(const Ui& ui, const StageLine& line, std::size_t most) {
-  if (!line.is_part()) return std::string(WordOf(line.id.stage, ui.language));
-  return analyzer::PlainText(line.name, most);
-}
 
 void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
   const auto analysis = workspace.Shown().analysis;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/stage_cells.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/words/format.h"
+#include "tests/gui/panels_support.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+constexpr std::array kPercentiles = {StageColumn::kP50, StageColumn::kP90, StageColumn::kP99};
+
+std::vector<StageLine> LinesOf(traces::TraceData data) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  return BuildStages({document.trace.get(), std::nullopt}, *document.analysis);
+}
+
+const StageLine& RowOf(const std::vector<StageLine>& lines, StageId stage) {
+  return *std::find_if(lines.begin(), lines.end(), [stage](const StageLine& line) {
+    return line.id.stage == stage && !line.is_part();
+  });
+}
+
+// Every second picture is decoded in a tenth of the time, by another decoder.
+traces::TraceData TwoHumps() {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const StringId slow = data.Intern("png");
+  const StringId fast = data.Intern("jpeg");
+  int number = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage != StageId::kDecode) continue;
+      const bool short_one = number++ % 2 == 0;
+      span.name = short_one ? fast : slow;
+      if (short_one) span.duration.value /= 10;
+    }
+  }
+  return data;
+}
+
+TEST(StageCellsTest, AStageOfTwoHumpsHasNoPercentilesAndItsPartsHaveTheirs) {
+  const std::vector<StageLine> lines = LinesOf(TwoHumps());
+  const StageLine& decode = RowOf(lines, StageId::kDecode);
+  ASSERT_TRUE(decode.mixed);
+  const auto parts = std::count_if(lines.begin(), lines.end(), [](const StageLine& line) {
+    return line.is_part() && line.id.stage == StageId::kDecode;
+  });
+  EXPECT_EQ(parts, 2);
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    for (const StageColumn column : kPercentiles) {
+      EXPECT_EQ(CellText(decode, column, language), kDash);
+      EXPECT_NE(CellText(RowOf(lines, StageId::kRead), column, language), kDash);
+      for (const StageLine& line : lines) {
+        if (!line.is_part()) continue;
+        EXPECT_NE(CellText(line, column, language), kDash) << line.name;
+      }
+    }
+    EXPECT_NE(CellText(decode, StageColumn::kWall, language), kDash);
+  }
+}
+
+TEST(StageCellsTest, WhatWasNotMeasuredIsADash) {
+  StageLine line;
+  line.id.stage = StageId::kDecode;
+  line.count = 1;
+  EXPECT_EQ(CellText(line, StageColumn::kCpu, Language::kEnglish), kDash);
+  EXPECT_EQ(CellText(line, StageColumn::kBytes, Language::kEnglish), kDash);
+  line.cpu_known = true;
+  line.bytes = 2000;
+  EXPECT_NE(CellText(line, StageColumn::kCpu, Language::kEnglish), kDash);
+  EXPECT_EQ(CellText(line, StageColumn::kBytes, Language::kEnglish),
+            analyzer::BytesText(Bytes{2000}.value));
+}
+
+}  // namespace
+}  // namespace penstock::gui
