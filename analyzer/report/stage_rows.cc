@@ -157,6 +157,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
       row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
       row.children.back().of_workers = of_workers;
       row.children.back().stage = stage;
+      row.children.back().devices = row.devices;
     }
     std::stable_sort(row.children.begin(), row.children.end(),
                      [](const StageRow& a, const StageRow& b) { return a.wall > b.wall; });

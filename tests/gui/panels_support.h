@@ -99,6 +99,17 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   return data;
 }
 
+// The same run with a second GPU, which does what the first one does at the same time.
+inline traces::TraceData OnTwoGpus(traces::TraceData data) {
+  traces::ThreadInfo stream = data.threads.back();
+  stream.tid = wire::LaneOf(1, 7);
+  stream.name = "GPU 1 stream 7";
+  data.threads.push_back(stream);
+  const std::vector<traces::Span> spans = data.spans.back();
+  data.spans.push_back(spans);
+  return data;
+}
+
 // Makes each sample wait 0.2 ms before it reads. The end of each read stays. Requires: all reads
 // are longer than 0.2 ms.
 inline void DelayReads(traces::TraceData& data) {

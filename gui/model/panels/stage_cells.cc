@@ -4,22 +4,25 @@
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
-#include "gui/model/words/stage_words.h"
 
 namespace penstock::gui {
 
 using analyzer::DurationText;
 
 std::string TitleOf(const StageLine& line, std::size_t most, Language language) {
-  if (!line.is_part()) return std::string(WordOf(line.id.stage, language));
-  return analyzer::PlainText(line.name, most);
+  if (line.is_part()) return analyzer::PlainText(line.name, most);
+  analyzer::StageRow row;
+  row.name = line.name;
+  row.stage = line.id.stage;
+  row.devices = line.devices;
+  return analyzer::StageText(row, language);
 }
 
 std::string CellText(const StageLine& line, StageColumn column, Language language) {
   const std::string none(kDash);
   switch (column) {
     case StageColumn::kShare:
-      return analyzer::ShareText(line.share, line.id.stage, language);
+      return analyzer::ShareText(line.share_of_one(), line.id.stage, language);
     case StageColumn::kWall:
       return DurationText(line.wall);
     case StageColumn::kCpu:

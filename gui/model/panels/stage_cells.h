@@ -15,8 +15,8 @@ namespace penstock::gui {
 
 inline constexpr std::string_view kDash = "–";
 
-// The title of a row: a stage in the window's language, a part under its own name of at most `most`
-// characters.
+// The title of a row: a stage in the window's language, with the number of its devices if there are
+// several; a part under its own name of at most `most` characters.
 [[nodiscard]] std::string TitleOf(const StageLine& line, std::size_t most, Language language);
 
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);

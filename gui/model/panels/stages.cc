@@ -135,7 +135,7 @@ void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, do
 double KeyOf(const StageLine& line, StageColumn column) {
   switch (column) {
     case StageColumn::kShare:
-      return line.share;
+      return line.share_of_one();
     case StageColumn::kWall:
       return line.wall;
     case StageColumn::kCpu:
@@ -262,7 +262,9 @@ std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysi
       });
       totals = &derived;
     }
+    const std::size_t first = lines.size();
     if (totals->count > 0) AddLines(extent, stage, *totals, wholes.Of(stage), lines);
+    for (std::size_t i = first; i < lines.size(); ++i) lines[i].devices = row.devices;
   }
   return lines;
 }

@@ -51,10 +51,13 @@ struct StageLine {
   // the stage at once.
   double share = 0;
   bool of_workers = false;
-  bool mixed = false;  // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
+  bool mixed = false;       // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
+  std::size_t devices = 1;  // as in analyzer::StageRow: wall and share are sums over them
   StageHistogram histogram;
 
   [[nodiscard]] bool is_part() const { return id.part.value != 0; }
+  // The share of one device, which the table shows.
+  [[nodiscard]] double share_of_one() const { return share / static_cast<double>(devices); }
 };
 
 // The stages in the order in which data passes them, each followed by the 32 parts with most time,

@@ -79,7 +79,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
     if (column == static_cast<int>(StageColumn::kShare)) {
       // A bar behind the figure makes shares comparable at a glance.
       list->AddRectFilled({cell.x, cell.y},
-                          {cell.x + room * static_cast<float>(std::min(line.share, 1.0)),
+                          {cell.x + room * static_cast<float>(std::min(line.share_of_one(), 1.0)),
                            cell.y + FontPixels(ui.body) + ui.Px(2)},
                           ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
     }

@@ -68,6 +68,29 @@ TEST(StageCellsTest, AStageOfTwoHumpsHasNoPercentilesAndItsPartsHaveTheirs) {
   }
 }
 
+TEST(StageCellsTest, TimesOfTwoDevicesAreNoTimeOfOne) {
+  const std::vector<StageLine> one = LinesOf(testing::MakeGpuRun({}));
+  const std::vector<StageLine> two = LinesOf(testing::OnTwoGpus(testing::MakeGpuRun({})));
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    for (const StageId stage : {StageId::kH2d, StageId::kKernel}) {
+      const StageLine& line = RowOf(two, stage);
+      EXPECT_EQ(line.devices, 2U);
+      EXPECT_DOUBLE_EQ(line.wall, 2 * RowOf(one, stage).wall);
+      EXPECT_EQ(CellText(line, StageColumn::kShare, language),
+                CellText(RowOf(one, stage), StageColumn::kShare, language));
+    }
+    EXPECT_EQ(TitleOf(RowOf(two, StageId::kStep), 80, language),
+              TitleOf(RowOf(one, StageId::kStep), 80, language));
+  }
+  EXPECT_EQ(TitleOf(RowOf(one, StageId::kH2d), 80, Language::kEnglish), "h2d");
+  EXPECT_EQ(TitleOf(RowOf(two, StageId::kH2d), 80, Language::kEnglish), "h2d, 2 GPUs");
+  EXPECT_EQ(TitleOf(RowOf(two, StageId::kH2d), 80, Language::kChinese), "拷贝到 GPU，2 个 GPU");
+  for (const StageLine& line : two) {
+    if (!line.is_part() || line.id.stage != StageId::kH2d) continue;
+    EXPECT_EQ(line.devices, 2U) << line.name;
+  }
+}
+
 TEST(StageCellsTest, WhatWasNotMeasuredIsADash) {
   StageLine line;
   line.id.stage = StageId::kDecode;
