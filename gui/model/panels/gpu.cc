@@ -21,16 +21,19 @@ using traces::StageId;
 constexpr std::size_t kGpuBins = 240;
 constexpr std::size_t kMostNames = 200;
 
+// When something ran, by process and device: each rank may call its device 0.
+using ByDevice = std::map<std::pair<std::uint32_t, std::uint32_t>, IntervalSet>;
+
 // The copies that one source reported, by kind, and when they ran.
 struct Copies {
   std::map<analyzer::CopyKind, CopyRow> rows;
-  IntervalSet to_device;
+  ByDevice to_device;
   std::uint64_t count = 0;
 };
 
 // Everything that the pass over the spans finds.
 struct FoundOnGpu {
-  IntervalSet kernels;
+  ByDevice kernels;
   std::uint64_t kernel_count = 0;
   // Copies on streams, in calls of the runtime, and as Python saw them; the first source that has
   // any is used, since one copy may be in all three.
@@ -64,7 +67,11 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
   if (kind.way != CopyWay::kToDevice) return;
   ++copies.count;
   const std::int64_t start = span.start.value - trace.begin().value;
-  copies.to_device.emplace_back(start, start + counted.wall);
+  const traces::ThreadInfo& info = trace.threads()[thread.value];
+  const auto device = analyzer::DeviceOf(info);
+  // What the host saw does not say which device it was.
+  const auto key = device ? std::pair(info.process.value, *device) : std::pair(0U, 0U);
+  copies.to_device[key].emplace_back(start, start + counted.wall);
 }
 
 void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counted,
@@ -87,14 +94,16 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
     const auto kind = kinds.Of(counted.stage, span.name);
+    const traces::ThreadInfo& info = trace.threads()[thread.value];
     switch (counted.stage) {
       case StageId::kKernel:
-        found.kernels.emplace_back(span.start.value - begin, span.end().value - begin);
+        found.kernels[{info.process.value, analyzer::DeviceOf(info).value_or(0)}].emplace_back(
+            span.start.value - begin, span.end().value - begin);
         ++found.kernel_count;
         AddNamed(trace, thread, counted, found.kernel_names);
         return;
       case StageId::kH2d: {
-        const bool stream = analyzer::DeviceOf(trace.threads()[thread.value]).has_value();
+        const bool stream = analyzer::DeviceOf(info).has_value();
         AddCopy(trace, thread, counted, *kind, stream ? found.on_device : found.of_python);
         return;
       }
@@ -160,15 +169,18 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
   return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
 }
 
-Series ShareOver(const GpuModel& gpu, IntervalSet busy) {
+// The mean over the devices.
+Series ShareOver(const GpuModel& gpu, ByDevice devices) {
   Series series(gpu.from, gpu.to, kGpuBins);
-  analyzer::Normalise(busy);
-  for (const auto& [start, end] : busy) {
-    const double from = static_cast<double>(start) * 1e-9;
-    const double to = static_cast<double>(end) * 1e-9;
-    series.Spread(from, to, to - from);
+  for (auto& [device, busy] : devices) {
+    analyzer::Normalise(busy);
+    for (const auto& [start, end] : busy) {
+      const double from = static_cast<double>(start) * 1e-9;
+      const double to = static_cast<double>(end) * 1e-9;
+      series.Spread(from, to, to - from);
+    }
   }
-  series.Divide(series.width);
+  series.Divide(series.width * static_cast<double>(devices.size()));
   return series;
 }
 
@@ -275,6 +287,12 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
 }
 
+std::string OfDevices(std::string text, std::size_t devices, Language language) {
+  if (devices < 2) return text;
+  text += TextOf(Text::kComma, language);
+  return text + Filled(Text::kGpuCount, language, devices);
+}
+
 GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);
@@ -291,6 +309,8 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   const Copies& copies = found.Best();
   gpu.kernels = found.kernel_count;
   gpu.copies = copies.count;
+  gpu.kernel_devices = std::max<std::size_t>(found.kernels.size(), 1);
+  gpu.copy_devices = std::max<std::size_t>(copies.to_device.size(), 1);
   const TimeRange loop = LoopOf(extent, analysis);
   gpu.from = static_cast<double>(loop.from) * 1e-9;
   gpu.to = static_cast<double>(loop.to) * 1e-9;

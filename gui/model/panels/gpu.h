@@ -15,6 +15,7 @@
 #include "gui/model/document.h"
 #include "gui/model/panels/series.h"
 #include "gui/model/timeline/calls.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -81,11 +82,17 @@ struct GpuModel {
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;  // to the device
   bool any = false;          // the trace has device spans, inside the selection or outside
+  // Numbers of devices; 1 if it is not known which device a copy went to. The times of rows are
+  // sums over them.
+  std::size_t kernel_devices = 1;
+  std::size_t copy_devices = 1;
   // The report's figures for the steady window of the loop; with a selection, the same figures for
   // the selection.
   analyzer::DeviceActivity activity;
-  Series computing;                                        // fraction of each bin with a kernel
-  Series copying;                                          // the same with a copy to the device
+  // The fraction of each bin with a kernel, and with a copy to the device: means over the devices
+  // that have any.
+  Series computing;
+  Series copying;
   std::vector<CopyRow> copy_rows;                          // by kind
   std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
   std::vector<NamedRow> call_rows;                         // the same for calls of the driver
@@ -105,6 +112,9 @@ inline constexpr std::array<std::string_view, 8> kGpuFindings = {
     "pageable-copies",  "copies-not-overlapped",    "kernel-launch-bound",
     "compute-bound",    "move-decode-to-gpu",       "move-augment-to-gpu",
     "normalize-on-cpu", "preprocessing-on-busy-gpu"};
+
+// `text`, followed by the number of devices that it is of if there are several: "1.84 s, 2 GPUs".
+[[nodiscard]] std::string OfDevices(std::string text, std::size_t devices, Language language);
 
 // Cost: one pass over the spans, and O(kernels log kernels).
 [[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,

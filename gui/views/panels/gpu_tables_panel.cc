@@ -55,10 +55,10 @@ void RightCell(const Ui& ui, const std::string& text) {
   CellRight(ui, text, text == "–");
 }
 
-void DrawHeads(const Ui& ui, Text first, std::initializer_list<Text> others) {
+void DrawHeads(const Ui& ui, const std::string& first, std::initializer_list<Text> others) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   ImGui::TableNextColumn();
-  ImGui::TableHeader(ui.T(first));
+  ImGui::TableHeader(first.c_str());
   for (const Text title : others) {
     ImGui::TableNextColumn();
     HeadRight(ui, ui.T(title), "");
@@ -76,7 +76,7 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
     for (const Text title : titles) {
       ImGui::TableSetupColumn(ui.T(title), 0, title == Text::kGpuColumnSpeed ? 1.5F : 1.1F);
     }
-    DrawHeads(ui, Text::kGpuKind, titles);
+    DrawHeads(ui, ui.T(Text::kGpuKind), titles);
     int id = 0;
     for (const CopyRow& row : gpu.copy_rows) {
       NameCell(ui, KindName(ui, row), id++, row.longest, chosen);
@@ -93,13 +93,13 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
 }
 
 // Draws kernels or calls by name.
-void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text nameless,
+void DrawNames(const Ui& ui, const Workspace& workspace, const std::string& title, Text nameless,
                std::span<const NamedRow> rows, Area area, std::optional<Call>* chosen) {
   const std::initializer_list<Text> titles = {Text::kCount, Text::kTime, Text::kMean};
   BeginArea("names", area, false);
   if (ImGui::BeginTable("table", 4, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(title), 0, 3.2F);
+    ImGui::TableSetupColumn(title.c_str(), 0, 3.2F);
     for (const Text head : titles) ImGui::TableSetupColumn(ui.T(head), 0, 1);
     DrawHeads(ui, title, titles);
     for (const NamedRow& row : rows) {
@@ -117,9 +117,9 @@ void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text namele
 }
 
 // Draws the choice between the two tables that share one place. Returns the area of the chosen one.
-Area DrawChoice(const Ui& ui, GpuState& state, Area area) {
+Area DrawChoice(const Ui& ui, GpuState& state, const std::string& kernels, Area area) {
   ImGui::SetCursorScreenPos(area.min);
-  if (TabButton(ui, ui.T(Text::kGpuKernels), !state.calls)) state.calls = false;
+  if (TabButton(ui, kernels.c_str(), !state.calls)) state.calls = false;
   ImGui::SameLine(0, ui.Px(4));
   if (TabButton(ui, ui.T(Text::kGpuCalls), state.calls)) state.calls = true;
   area.min.y += ImGui::GetFrameHeight() + ui.Px(4);
@@ -146,7 +146,8 @@ std::string KindName(const Ui& ui, const CopyRow& row) {
 
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const Palette& p = ui.palette();
-  Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kGpuCopyKinds));
+  Area inside = Headed(ui, Panel(ui, area),
+                       OfDevices(ui.T(Text::kGpuCopyKinds), gpu.copy_devices, ui.language));
   std::optional<Call> chosen;
   if (gpu.copy_rows.empty()) {
     const bool elsewhere =
@@ -166,13 +167,14 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
   }
   if (inside.height() > ui.Px(40)) {
     const bool both = !gpu.kernel_rows.empty() && !gpu.call_rows.empty();
-    if (both) inside = DrawChoice(ui, workspace.gpu, inside);
+    const std::string kernels = OfDevices(ui.T(Text::kGpuKernels), gpu.kernel_devices, ui.language);
+    if (both) inside = DrawChoice(ui, workspace.gpu, kernels, inside);
     const bool calls = both ? workspace.gpu.calls : gpu.kernel_rows.empty();
     if (calls && !gpu.call_rows.empty()) {
-      DrawNames(ui, workspace, Text::kGpuCalls, Text::kGpuCall, gpu.call_rows, inside, &chosen);
-    } else if (!gpu.kernel_rows.empty()) {
-      DrawNames(ui, workspace, Text::kGpuKernels, Text::kGpuKernel, gpu.kernel_rows, inside,
+      DrawNames(ui, workspace, ui.T(Text::kGpuCalls), Text::kGpuCall, gpu.call_rows, inside,
                 &chosen);
+    } else if (!gpu.kernel_rows.empty()) {
+      DrawNames(ui, workspace, kernels, Text::kGpuKernel, gpu.kernel_rows, inside, &chosen);
     }
   }
   if (chosen) workspace.ShowCall(*chosen);

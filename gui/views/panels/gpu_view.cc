@@ -58,9 +58,9 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
       if (row.beside >= 0) hidden += row.beside * row.wall;
       best = std::max(best, row.rate());
     }
+    const std::string time = OfDevices(DurationText(wall), gpu.copy_devices, ui.language);
     const std::string beside =
-        known > 0 ? ui.F(Text::kGpuCopyNote, DurationText(wall), PercentText(hidden / known))
-                  : DurationText(wall);
+        known > 0 ? ui.F(Text::kGpuCopyNote, time, PercentText(hidden / known)) : time;
     figures.push_back({ui.T(Text::kGpuCopies), BytesText(bytes), beside, p.text, ""});
     figures.push_back({ui.T(Text::kGpuBandwidth),
                        best > 0 ? BytesText(static_cast<std::uint64_t>(best)) + "/s" : "–",

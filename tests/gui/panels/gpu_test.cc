@@ -100,6 +100,32 @@ TEST(GpuModelTest, BusySharesOverTimeAddUpToTheBusyTime) {
   EXPECT_LE(gpu.computing.most(), 1 + 1e-9);
 }
 
+// Both GPUs do the same at the same time, so each is as busy as one alone.
+TEST(GpuModelTest, TimesOfTwoDevicesSayThatTheyAreOfTwo) {
+  const GpuModel one = GpuOf({});
+  const Document document =
+      testing::DocumentOf(traces::MakeTrace(testing::OnTwoGpus(testing::MakeGpuRun({}))));
+  const GpuModel two = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_EQ(one.copy_devices, 1U);
+  EXPECT_EQ(two.copy_devices, 2U);
+  EXPECT_EQ(two.kernel_devices, 2U);
+  EXPECT_NEAR(two.copy_rows[0].wall, 2 * one.copy_rows[0].wall, 1e-9);
+  EXPECT_NEAR(two.computing.sum(), one.computing.sum(), 1e-6);
+  EXPECT_NEAR(two.copying.sum(), one.copying.sum(), 1e-6);
+  EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kEnglish), "1.84 s, 2 GPUs");
+  EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kChinese), "1.84 s，2 个 GPU");
+  EXPECT_EQ(OfDevices("1.84 s", one.copy_devices, Language::kEnglish), "1.84 s");
+}
+
+TEST(GpuModelTest, TheShareOverTimeIsTheMeanOfDevicesThatTakeTurns) {
+  traces::TraceData data = testing::OnTwoGpus(testing::MakeGpuRun({}));
+  for (traces::Span& span : data.spans.back()) span.start.value += 5'000'000;
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_NEAR(gpu.computing.sum() * gpu.computing.width, 100 * 0.003, 0.004)
+      << "in 6 of 20 ms some device computes, each in 3 of them";
+}
+
 TEST(GpuModelTest, CountersComeInUnitsOfAPersonAndBitsAreLeftOut) {
   const GpuModel gpu = GpuOf({});
   ASSERT_EQ(gpu.counters.size(), 2U);
