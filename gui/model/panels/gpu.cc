@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
+
+#include <fmt/core.h>
 
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/interval_set.h"
@@ -17,6 +20,8 @@ using analyzer::Batch;
 using analyzer::Counted;
 using analyzer::IntervalSet;
 using traces::StageId;
+
+using Facts = std::vector<std::pair<std::string, std::string>>;  // of the GPU
 
 constexpr std::size_t kGpuBins = 240;
 constexpr std::size_t kMostNames = 200;
@@ -280,11 +285,60 @@ void FillFacts(const traces::Trace& trace, GpuModel& gpu) {
   gpu.facts.assign(facts.begin(), facts.end());
 }
 
+std::string FactOf(const Facts& facts, std::string_view key) {
+  const auto found =
+      std::find_if(facts.begin(), facts.end(), [&](const auto& fact) { return fact.first == key; });
+  return found == facts.end() ? "" : found->second;
+}
+
+// The model that the recorder names when it ends. A recorder that was killed has named every
+// device of the machine; they tell something only if all those that may have been used are alike.
+// "": not known.
+std::string ModelsOf(const Facts& facts) {
+  if (std::string model = FactOf(facts, "gpu.model"); !model.empty()) return model;
+  std::set<std::string> models;
+  for (const auto& [key, value] : facts) {
+    const auto of_device = traces::SplitGpuName(key);
+    if (!of_device || of_device->rest != "model") continue;
+    if (FactOf(facts, traces::JoinGpuName(of_device->device, "used")) != "no") models.insert(value);
+  }
+  return models.size() == 1 ? *models.begin() : "";
+}
+
+std::vector<std::uint32_t> DevicesWithStreams(const traces::Trace& trace) {
+  std::set<std::uint32_t> devices;
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    const auto device = analyzer::DeviceOf(thread);
+    if (device && thread.spans > 0) devices.insert(*device);
+  }
+  return {devices.begin(), devices.end()};
+}
+
 }  // namespace
 
 std::array<double, kIdleCauses> GpuModel::idle() const {
   const analyzer::IdleCauses& causes = activity.idle;
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
+}
+
+DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
+  DeviceTitle title;
+  title.name = ModelsOf(gpu.facts);
+  const std::size_t count = std::max(gpu.kernel_devices, gpu.copy_devices);
+  if (!title.name.empty()) {
+    if (count > 1) title.note = Filled(Text::kGpuCount, language, count);
+    return title;
+  }
+  for (const std::uint32_t device : gpu.streams_of) {
+    if (!title.name.empty()) title.name += TextOf(Text::kListComma, language);
+    title.name += fmt::format("GPU {}", device);
+  }
+  if (title.name.empty()) title.name = "–";
+  const std::string nvml = FactOf(gpu.facts, "gpu.nvml");
+  title.note = nvml.empty() || nvml == "sampled"
+                   ? std::string(TextOf(Text::kGpuNotNamed, language))
+                   : "NVML" + std::string(TextOf(Text::kColon, language)) + nvml;
+  return title;
 }
 
 std::string OfDevices(std::string text, std::size_t devices, Language language) {
@@ -297,6 +351,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);
   FillFacts(*extent.trace, gpu);
+  gpu.streams_of = DevicesWithStreams(*extent.trace);
   const analyzer::StageTable& stages = analysis.report.diagnosis.run.stages;
   gpu.from = extent.from();
   gpu.to = extent.to();

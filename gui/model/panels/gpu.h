@@ -86,6 +86,7 @@ struct GpuModel {
   // sums over them.
   std::size_t kernel_devices = 1;
   std::size_t copy_devices = 1;
+  std::vector<std::uint32_t> streams_of;  // the devices that have streams, by number
   // The report's figures for the steady window of the loop; with a selection, the same figures for
   // the selection.
   analyzer::DeviceActivity activity;
@@ -112,6 +113,15 @@ inline constexpr std::array<std::string_view, 8> kGpuFindings = {
     "pageable-copies",  "copies-not-overlapped",    "kernel-launch-bound",
     "compute-bound",    "move-decode-to-gpu",       "move-augment-to-gpu",
     "normalize-on-cpu", "preprocessing-on-busy-gpu"};
+
+// What the devices are called, and a note below the name.
+struct DeviceTitle {
+  std::string name;
+  std::string note;  // "" none
+};
+// The models of the devices that were used. If they were not recorded, the numbers of those that
+// have streams, and what would tell the models.
+[[nodiscard]] DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language);
 
 // `text`, followed by the number of devices that it is of if there are several: "1.84 s, 2 GPUs".
 [[nodiscard]] std::string OfDevices(std::string text, std::size_t devices, Language language);

@@ -84,6 +84,7 @@
   X(kGpuBandwidthNote, "best kind, copies from 64 KiB on", "最快的一类，仅计 64 KiB 以上的拷贝") \
   X(kGpuModel, "Device", "设备") \
   X(kGpuCount, "{} GPUs", "{} 个 GPU") \
+  X(kGpuNotNamed, "for its model: penstock record", "型号需用 penstock record 录制") \
   X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
   X(kGpuCauseComputing, "computing", "计算") \
   X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \

@@ -22,13 +22,6 @@ using analyzer::DurationText;
 using analyzer::PercentText;
 using traces::StageId;
 
-std::string DeviceName(const GpuModel& gpu) {
-  for (const auto& [key, value] : gpu.facts) {
-    if (key == "gpu.model") return value;
-  }
-  return "–";
-}
-
 std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) {
   const Palette& p = ui.palette();
   std::vector<Figure> figures;
@@ -72,7 +65,8 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
                        fmt::format("{:.0f} %", counter.curve.mean), ui.T(Text::kGpuNvmlNote),
                        p.text, ""});
   }
-  figures.push_back({ui.T(Text::kGpuModel), DeviceName(gpu), "", p.text, ""});
+  const DeviceTitle devices = TitleOfDevices(gpu, ui.language);
+  figures.push_back({ui.T(Text::kGpuModel), devices.name, devices.note, p.text, ""});
   return figures;
 }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <numeric>
+#include <string>
 #include <string_view>
 
 #include "analyzer/words/rule_names.h"
@@ -115,6 +117,34 @@ TEST(GpuModelTest, TimesOfTwoDevicesSayThatTheyAreOfTwo) {
   EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kEnglish), "1.84 s, 2 GPUs");
   EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kChinese), "1.84 s，2 个 GPU");
   EXPECT_EQ(OfDevices("1.84 s", one.copy_devices, Language::kEnglish), "1.84 s");
+}
+
+TEST(GpuModelTest, ADeviceIsCalledByItsModelElseByItsNumberAndNeverADash) {
+  const auto title_of = [](std::map<std::string, std::string> facts, Language language) {
+    traces::TraceData data = testing::OnTwoGpus(testing::MakeGpuRun({.counters = false}));
+    data.facts.insert(facts.begin(), facts.end());
+    const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+    const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+    return TitleOfDevices(gpu, language);
+  };
+  const DeviceTitle named = title_of({{"gpu.model", "A100"}}, Language::kEnglish);
+  EXPECT_EQ(named.name, "A100");
+  EXPECT_EQ(named.note, "2 GPUs");
+  // The recorder was killed before it said which device was used.
+  const std::map<std::string, std::string> alike = {{"gpu.0.model", "A100"},
+                                                    {"gpu.1.model", "A100"}};
+  EXPECT_EQ(title_of(alike, Language::kEnglish).name, "A100");
+  std::map<std::string, std::string> mixed = {{"gpu.0.model", "A100"}, {"gpu.1.model", "T400"}};
+  EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "GPU 0, GPU 1");
+  mixed["gpu.1.used"] = "no";
+  EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "A100");
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    EXPECT_EQ(title_of({}, language).note, TextOf(Text::kGpuNotNamed, language));
+    EXPECT_NE(title_of({}, language).name, "–");
+  }
+  const DeviceTitle refused =
+      title_of({{"gpu.nvml", "unavailable: no libnvidia-ml.so.1"}}, Language::kEnglish);
+  EXPECT_EQ(refused.note, "NVML: unavailable: no libnvidia-ml.so.1");
 }
 
 TEST(GpuModelTest, TheShareOverTimeIsTheMeanOfDevicesThatTakeTurns) {
