@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analyzer/predict/suggest.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {
@@ -223,6 +224,10 @@ double SizeBins::EdgeOf(std::size_t bin) const {
 bool SizeBins::IsRound(std::size_t bin) const {
   const std::size_t place = (first + bin) % kPerDecade;
   return place == 0 || place == 3 || place == 7;
+}
+
+std::string RatesTitle(const IoModel& io, Language language) {
+  return Filled(Text::kIoOverTime, language, analyzer::DurationText(io.seen.width));
 }
 
 IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {

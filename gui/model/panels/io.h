@@ -16,6 +16,7 @@
 #include "gui/model/document.h"
 #include "gui/model/panels/series.h"
 #include "gui/model/timeline/calls.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -67,7 +68,8 @@ struct IoModel {
   double wall = 0;            // seconds inside the calls, all threads
   double active = 0;          // seconds with at least one read
   Series seen;                // bytes per second that programs received
-  Series disk;                // bytes per second from storage; empty: not recorded
+  Series disk;                // bytes per second from storage, for the processes that read; empty:
+                              // not recorded. CounterKind::kDisk has all processes, unaveraged
   std::uint64_t disk_bytes = 0;
   double cached = 0;  // fraction of the bytes of files that came from the page cache
   CacheSight sight = CacheSight::kNoCounter;
@@ -86,6 +88,9 @@ struct IoModel {
   // Bytes per second of all readers while any of them reads.
   [[nodiscard]] double rate() const { return active > 0 ? static_cast<double>(bytes) / active : 0; }
 };
+
+// The heading of the two curves: "Bytes per second, means over 25 ms".
+[[nodiscard]] std::string RatesTitle(const IoModel& io, Language language);
 
 // Cost: one pass over the spans, and O(reads log reads) with 16 bytes of memory for each read.
 [[nodiscard]] IoModel BuildIo(const Extent& extent, const Analysis& analysis,

@@ -51,9 +51,10 @@
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
   X(kIoSamples, "{} samples", "{} 个样本") \
-  X(kIoOverTime, "Bytes per second", "每秒字节数") \
+  X(kIoOverTime, "Bytes per second, means over {}", "每秒字节数，{} 内的平均") \
+  X(kIoOverTimeTip, "Storage: for the processes that read the data. The timeline has all processes, sample by sample, with higher peaks.", "存储：仅计读取数据的进程。时间线计全部进程，逐次采样，峰值更高。") \
   X(kIoSeenLine, "read by the program", "程序读取") \
-  X(kIoDiskLine, "fetched from storage", "存储提供") \
+  X(kIoDiskLine, "fetched from storage by the readers", "读取进程取自存储") \
   X(kIoSizes, "Size of one read", "单次读取的大小") \
   X(kIoSizesNote, "share of the reads; median {}", "占读取次数；中位数 {}") \
   X(kIoSizeTip, "{} – {}: {} of the reads, {} of the bytes", "{} – {}：占读取次数 {}，占字节 {}") \

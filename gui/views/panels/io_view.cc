@@ -209,7 +209,10 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area
       ui.F(Text::kIoUnderWay, PercentText(std::clamp(io.active / whole, 0.0, 1.0)));
   DrawTextRight(ImGui::GetWindowDrawList(), ui.small, panel.max.x, panel.min.y + ui.Px(1),
                 Ink(ui.palette().dim), share);
-  DrawRates(ui, workspace, io, Headed(ui, panel, ui.T(Text::kIoOverTime)));
+  ImGui::SetCursorScreenPos(panel.min);
+  ImGui::InvisibleButton("##rates title", {panel.width(), FontPixels(ui.strong)});
+  Tip(ui, ui.T(Text::kIoOverTimeTip));
+  DrawRates(ui, workspace, io, Headed(ui, panel, RatesTitle(io, ui.language)));
   DrawSizes(ui, io, Headed(ui, Panel(ui, sizes), ui.T(Text::kIoSizes)));
   DrawFiles(ui, workspace, io, {{area.min.x, middle + gap}, {split, area.max.y}});
   DrawFindingLinks(ui, workspace, Text::kIoAboutReads, kReadFindings,

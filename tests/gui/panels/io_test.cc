@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
+#include "analyzer/words/format.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -76,6 +79,30 @@ TEST(IoModelTest, WhatStorageDidNotGiveCameFromTheCache) {
   EXPECT_NEAR(static_cast<double>(io.disk_bytes), 1e7, 1e6);  // two workers read 5 MB each
   EXPECT_NEAR(io.cached, 0.75, 0.03);
   EXPECT_EQ(IoOf(DocumentFor({.counters = false})).sight, CacheSight::kNoCounter);
+}
+
+// The training process loads libraries at 1 GB/s and reads no data.
+TEST(IoModelTest, StorageIsThatOfTheReadersAndItsCurveSaysWhatItAverages) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  for (int i = 0; i <= 5; ++i) {
+    analyzer::testing::AddCounter(data, "disk_read_bytes", 0, 1000 + 100.0 * i, 1e8 * i);
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const IoModel io = IoOf(document);
+  const auto& tracks = document.analysis->counters;
+  const auto all = std::find_if(tracks.begin(), tracks.end(), [](const CounterTrack& track) {
+    return track.kind == CounterKind::kDisk;
+  });
+  ASSERT_NE(all, tracks.end());
+  EXPECT_GT(all->most, 1e9);
+  EXPECT_EQ(all->process, CounterTrack::kAll);
+  EXPECT_LT(io.disk.most(), 1e7);
+  const std::string width = analyzer::DurationText(io.disk.width);
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    EXPECT_NE(RatesTitle(io, language).find(width), std::string::npos) << width;
+  }
+  EXPECT_NE(TextOf(Text::kIoDiskLine, Language::kEnglish).find("readers"), std::string::npos);
+  EXPECT_NE(TextOf(Text::kIoDiskLine, Language::kChinese).find("读取进程"), std::string::npos);
 }
 
 TEST(IoModelTest, MemoryAndRemoteFileSystemsAreSaidToBeSo) {
