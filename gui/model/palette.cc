@@ -129,23 +129,29 @@ Rgb StageColour(StageId stage, Theme theme) {
 }
 
 Rgb NamedColour(std::string_view name, Theme theme) {
+  return NamedColour(ColourOfName(name), theme);
+}
+
+Rgb NamedColour(std::uint8_t number, Theme theme) {
   // Muted colours, so that the stages stand out among them; their hues are 30 degrees apart.
-  constexpr std::array<Rgb, 12> kNamedDark = {{{0xb0, 0x7a, 0x7a},
-                                               {0xb0, 0x92, 0x6c},
-                                               {0xa6, 0xa6, 0x66},
-                                               {0x86, 0xa8, 0x6c},
-                                               {0x6c, 0xa8, 0x7a},
-                                               {0x66, 0xa8, 0x96},
-                                               {0x66, 0xa0, 0xb0},
-                                               {0x70, 0x8c, 0xb8},
-                                               {0x86, 0x7e, 0xbc},
-                                               {0x9e, 0x78, 0xb6},
-                                               {0xb0, 0x74, 0xa2},
-                                               {0xb0, 0x74, 0x8c}}};
-  std::uint32_t hash = 2166136261u;  // FNV-1a: the same on every machine
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  const Rgb colour = kNamedDark[(hash ^ hash >> 16) % kNamedDark.size()];
+  constexpr std::array<Rgb, kNamedColours> kNamedDark = {{{0xb0, 0x7a, 0x7a},
+                                                          {0xb0, 0x92, 0x6c},
+                                                          {0xa6, 0xa6, 0x66},
+                                                          {0x86, 0xa8, 0x6c},
+                                                          {0x6c, 0xa8, 0x7a},
+                                                          {0x66, 0xa8, 0x96},
+                                                          {0x66, 0xa0, 0xb0},
+                                                          {0x70, 0x8c, 0xb8},
+                                                          {0x86, 0x7e, 0xbc},
+                                                          {0x9e, 0x78, 0xb6},
+                                                          {0xb0, 0x74, 0xa2},
+                                                          {0xb0, 0x74, 0x8c}}};
+  const Rgb colour = kNamedDark[number % kNamedDark.size()];
   return theme == Theme::kDark ? colour : Mix(colour, {0, 0, 0}, 0.25);
+}
+
+Rgb SpanColour(StageId stage, std::uint8_t number, Theme theme) {
+  return number < kNamedColours ? NamedColour(number, theme) : StageColour(stage, theme);
 }
 
 Rgb GrabColour(Theme theme, bool held) {

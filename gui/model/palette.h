@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "gui/model/timeline/colour_number.h"
 #include "traces/event.h"
 
 namespace penstock::gui {
@@ -40,6 +41,10 @@ struct Palette {
 // The colour of something that has a name but no stage, such as an operator in a recording of
 // another tool. It is one of twelve colours. A name has the same colour in every run.
 [[nodiscard]] Rgb NamedColour(std::string_view name, Theme theme);
+// The same by the number of the colour: ColourOfName().
+[[nodiscard]] Rgb NamedColour(std::uint8_t number, Theme theme);
+// The colour of spans: of their names if `number` is below kNamedColours, else of their stage.
+[[nodiscard]] Rgb SpanColour(traces::StageId stage, std::uint8_t number, Theme theme);
 
 // The colour of a slider's grab. The slider's value is written across the grab in Palette::text,
 // with a contrast of at least 4.5:1.

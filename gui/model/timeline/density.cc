@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "gui/model/timeline/name_colours.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -16,6 +18,8 @@ constexpr std::size_t kMostDensityCells = 65'536;
 constexpr std::size_t kFewSpans = 2'048;
 constexpr std::size_t kFewestCells = 256;
 constexpr int kSteps = 12;  // possible heights of a share in a column
+
+constexpr ColourCell kNoColours = {kColourOfStage, kColourOfStage};
 
 using Shares = std::array<float, wire::kStageCount>;
 
@@ -39,7 +43,7 @@ class ColumnPen {
 
   // Adds that the stages of `cell` cover [x0, x1), each with its share. Calls must go from left to
   // right.
-  void Cover(double x0, double x1, const Cell& cell) {
+  void Cover(double x0, double x1, const Cell& cell, ColourCell colours) {
     x0 = std::max({x0, 0.0, static_cast<double>(place_) * column_});
     x1 = std::min(x1, width_);
     while (x0 < x1) {
@@ -49,8 +53,12 @@ class ColumnPen {
       if (until <= x0) break;
       const double part = (until - x0) / column_ / 255;
       for (std::size_t k = 0; k < cell.stage.size() && cell.share[k] > 0; ++k) {
-        shares_[cell.stage[k]] += static_cast<float>(part * cell.share[k]);
+        const auto share = static_cast<float>(part * cell.share[k]);
+        shares_[cell.stage[k]] += share;
         used_ |= 1u << cell.stage[k];
+        const std::size_t named = PlaceOfNamed(static_cast<StageId>(cell.stage[k]));
+        if (named >= colours.size() || colours[named] >= kNamedColours) continue;
+        named_[named][colours[named]] += share;
       }
       x0 = until;
     }
@@ -67,6 +75,7 @@ class ColumnPen {
   struct Stack {
     std::uint32_t used = 0;
     std::array<std::uint8_t, wire::kStageCount> height{};
+    ColourCell colour = kNoColours;
     bool operator==(const Stack&) const = default;
   };
 
@@ -84,6 +93,10 @@ class ColumnPen {
         const long top = std::max(bottom + 1, std::lround(std::min(sum, 1.0F) * kSteps));
         stack.height[s] = static_cast<std::uint8_t>(top - bottom);
         bottom = top;
+        const std::size_t named = PlaceOfNamed(static_cast<StageId>(s));
+        if (named >= stack.colour.size()) continue;
+        stack.colour[named] = LargestOf(named_[named]);
+        named_[named].fill(0);
       }
       const bool follows = place_ == last_ + 1 && stack == stack_;
       if (!follows) {
@@ -106,8 +119,10 @@ class ColumnPen {
       const auto s = static_cast<std::size_t>(std::countr_zero(rest));
       const int top = std::min(kSteps, bottom + stack_.height[s]);
       if (top > bottom) {
+        const std::size_t named = PlaceOfNamed(static_cast<StageId>(s));
         out_.push_back({x0, x1, static_cast<float>(bottom) / kSteps,
-                        static_cast<float>(top) / kSteps, static_cast<StageId>(s), Box::kMany});
+                        static_cast<float>(top) / kSteps, static_cast<StageId>(s), Box::kMany,
+                        named < stack_.colour.size() ? stack_.colour[named] : kColourOfStage});
       }
       bottom = top;
     }
@@ -118,6 +133,7 @@ class ColumnPen {
   double width_;
   std::vector<Box>& out_;
   Shares shares_{};
+  std::array<ColourParts, ColourCell{}.size()> named_{};  // shares of spans with a colour
   std::uint32_t used_ = 0;
   std::int64_t place_ = -1;
   std::int64_t first_ = 0;
@@ -136,19 +152,21 @@ void LayOutSpans(const Level& level, const Window& window, std::size_t first, st
     if (x1 - x0 < narrow) {
       // A span covers at least a tenth of a column, so that even a span without length is seen.
       const Cell cell{{static_cast<std::uint8_t>(StageIndex(level.shape[i]))}, {255}};
-      pen.Cover(x0, std::max(x1, x0 + 0.1 * window.column), cell);
+      const std::uint8_t colour = level.detail[i].colour;
+      pen.Cover(x0, std::max(x1, x0 + 0.1 * window.column), cell, {colour, colour});
       continue;
     }
     pen.Flush();
     out.push_back({static_cast<float>(std::max(x0, 0.0)),
                    static_cast<float>(std::min(x1, window.width)), 0, 1, level.stage(i),
-                   static_cast<std::uint32_t>(i)});
+                   static_cast<std::uint32_t>(i), level.detail[i].colour});
   }
   pen.Flush();
 }
 
-void LayOutCells(const std::vector<Cell>& cells, std::int64_t trace_length, const Window& window,
-                 std::vector<Box>& out) {
+void LayOutCells(const Level& level, std::size_t which, std::int64_t trace_length,
+                 const Window& window, std::vector<Box>& out) {
+  const std::vector<Cell>& cells = level.density[which];
   ColumnPen pen(window, out);
   const double per_cell = static_cast<double>(trace_length) / static_cast<double>(cells.size());
   const double scale = window.pixels_per_ns();
@@ -162,7 +180,8 @@ void LayOutCells(const std::vector<Cell>& cells, std::int64_t trace_length, cons
     if (cell.share[0] == 0) continue;
     const double x0 =
         (static_cast<double>(c) * per_cell - static_cast<double>(window.from)) * scale;
-    pen.Cover(x0, x0 + per_cell * scale, cell);
+    pen.Cover(x0, x0 + per_cell * scale, cell,
+              level.colours.empty() ? kNoColours : level.colours[which][c]);
   }
   pen.Flush();
 }
@@ -213,7 +232,7 @@ void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
     ++at;
     cells /= 2;
   }
-  LayOutCells(level.density[at], trace_length, window, out);
+  LayOutCells(level, at, trace_length, window, out);
 }
 
 }  // namespace penstock::gui

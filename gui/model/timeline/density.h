@@ -45,12 +45,15 @@ struct Box {
   float top = 1;
   traces::StageId stage = traces::StageId::kNone;
   std::uint32_t span = kMany;  // index into the level, if it is a single span
+  // As SpanDetail::colour; of several spans that of the names with most time.
+  std::uint8_t colour = kColourOfStage;
 };
 
 // Appends the boxes of `level`, from left to right.
 //
 // Where a column holds several spans, the shares of their stages are stacked; equal neighbouring
-// columns become one box. Cost: O(width / column), or O(visible spans) if those are fewer than four
+// columns become one box. Spans that are coloured by name get the colour of those that take most
+// time in the column. Cost: O(width / column), or O(visible spans) if those are fewer than four
 // per column.
 void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
             std::vector<Box>& out);

@@ -11,6 +11,7 @@
 #include "analyzer/model/consumers.h"
 #include "analyzer/model/named_ranges.h"
 #include "gui/model/timeline/density.h"
+#include "gui/model/timeline/name_colours.h"
 
 namespace penstock::gui {
 namespace {
@@ -289,6 +290,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
   timeline.length = std::max<std::int64_t>(1, trace.end().value - trace.begin().value);
   const double whole = static_cast<double>(std::max<std::uint64_t>(1, trace.span_count()));
   analyzer::NamedRanges ranges(trace);
+  NameColours colours(trace);
   const analyzer::Consumers consumers(trace.processes());
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     const traces::ThreadInfo& info = trace.threads()[t];
@@ -299,6 +301,8 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
       if (control.stop.stop_requested()) return;
       for (const Span& span : block) {
         spans.push_back(Raw(span, ranges.StageOf(span), timeline.begin));
+        RawSpan& raw = spans.back();
+        raw.detail.colour = colours.Add(raw.stage, raw.detail.name, raw.length);
       }
       if (control.progress != nullptr) {
         const double done = static_cast<double>(timeline.spans + spans.size()) / whole;
@@ -317,6 +321,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     for (Level& level : lane.levels) {
       FillTotals(level);
       BuildDensity(level, timeline.length);
+      FillColours(level, timeline.length);
     }
     lane.role = RoleOf(lane);
     timeline.lanes.push_back(std::move(lane));
@@ -324,6 +329,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
   CollectStops(timeline);
   CollectEpochs(trace, timeline);
   CollectStages(timeline);
+  timeline.names = colours.Longest();
   CollectUnusual(trace, timeline);
   MakeGroups(trace.processes(), trace.threads(), timeline);
   if (control.progress != nullptr) control.progress->store(1, std::memory_order_relaxed);

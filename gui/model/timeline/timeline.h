@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/timeline/colour_number.h"
 #include "gui/model/timeline/epochs.h"
 #include "traces/density.h"
 #include "traces/preview.h"
@@ -20,7 +21,7 @@
 
 namespace penstock::gui {
 
-// The properties of a span that are not needed to draw it.
+// The properties of a span that are hardly needed to draw it.
 struct SpanDetail {
   std::uint32_t batch = wire::kNoBatch;
   StringId name;
@@ -30,6 +31,8 @@ struct SpanDetail {
   float cpu = -1;  // seconds; -1: not taken
   std::uint16_t generation = 0;
   std::uint8_t flags = 0;  // wire::kFlag*, kDerived
+  // ColourOfName() of a range of the program or call of a driver, else kColourOfStage.
+  std::uint8_t colour = kColourOfStage;
 
   static constexpr std::uint32_t kNoSample = 0xffffffffu;
   // The span was not recorded: it is the step between two waits of a training loop.
@@ -45,6 +48,9 @@ struct SpanDetail {
 [[nodiscard]] std::int64_t DrawnLength(const traces::Span& span);
 
 using Cell = traces::DensityCell;
+// The colours of the names that take most time in a cell, of ranges of the program and of calls of
+// a driver (gui/model/timeline/name_colours.h).
+using ColourCell = std::array<std::uint8_t, 2>;
 
 // One level of one thread: spans that do not overlap, in ascending order.
 struct Level {
@@ -54,6 +60,8 @@ struct Level {
   // density[0] divides the whole trace into equal cells, and each further vector into half as many.
   // Empty if there are so few spans that they are always drawn one by one.
   std::vector<std::vector<Cell>> density;
+  std::vector<std::vector<ColourCell>>
+      colours;  // as `density`; empty if no span is coloured by name
   // The number and time of the spans before every kStride-th one, by stage.
   struct Totals {
     std::array<std::uint32_t, wire::kStageCount> count{};
@@ -129,6 +137,14 @@ struct BatchStop {
   std::int64_t start = 0;
 };
 
+// A name that gives spans their colour.
+struct NamedPart {
+  traces::StageId stage = traces::StageId::kNone;
+  StringId name;
+  std::uint8_t colour = kColourOfStage;
+  std::int64_t time = 0;  // ns, added up
+};
+
 struct Timeline {
   std::int64_t begin = 0;   // CLOCK_MONOTONIC of time 0
   std::int64_t length = 1;  // at least 1
@@ -138,6 +154,7 @@ struct Timeline {
   std::vector<BatchStop> stops;         // by key, then time
   Epochs epochs;                        // those of `stops`
   std::vector<traces::StageId> stages;  // those that occur, in the order in which data passes them
+  std::vector<NamedPart> names;         // by stage, longest first; at most 12 of each
   // Set for a preview only: its levels have cells and no spans, and `totals` is all that is known
   // about the spans.
   bool preview = false;

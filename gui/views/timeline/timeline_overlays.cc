@@ -258,7 +258,7 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
     for (const Box& box : boxes) {
       list->AddRectFilled({area.min.x + box.x0, top + (1 - box.top) * (strip - 1)},
                           {area.min.x + box.x1, top + (1 - box.bottom) * (strip - 1)},
-                          ui.Stage(box.stage, 0.75));
+                          Ink(SpanColour(box.stage, box.colour, ui.theme), 0.75));
     }
   }
   const auto x = [&](std::int64_t at) {

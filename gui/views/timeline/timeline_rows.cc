@@ -19,6 +19,7 @@ using traces::StageId;
 
 struct Colours {
   std::array<ImU32, wire::kStageCount> stage;
+  std::array<ImU32, kNamedColours> named;
 };
 
 Colours ColoursOf(const Ui& ui) {
@@ -26,23 +27,8 @@ Colours ColoursOf(const Ui& ui) {
   for (std::size_t s = 0; s < colours.stage.size(); ++s) {
     colours.stage[s] = ui.Stage(static_cast<StageId>(s));
   }
+  for (std::uint8_t c = 0; c < kNamedColours; ++c) colours.named[c] = Ink(NamedColour(c, ui.theme));
   return colours;
-}
-
-// Whether a span is a range of the program or a call of a driver: its name says more than its
-// stage.
-bool IsNamedOnly(StageId stage) {
-  return stage == StageId::kMark || stage == StageId::kCall;
-}
-
-// The colour of a single span.
-Rgb BoxColour(const TimelineCanvas& canvas, const Level& level, const Box& box) {
-  const Theme theme = canvas.ui.theme;
-  if (!IsNamedOnly(box.stage)) return StageColour(box.stage, theme);
-  const auto& trace = canvas.workspace.document.trace;
-  const std::string_view name =
-      trace ? trace->String(level.detail[box.span].name) : std::string_view();
-  return name.empty() ? StageColour(box.stage, theme) : NamedColour(name, theme);
 }
 
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
@@ -78,9 +64,8 @@ void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
       const float x1 = left + box.x1 - (gap ? 1.0F : 0.0F);
       const ImVec2 a{x0, top + (1 - box.top) * height};
       const ImVec2 b{std::max(x1, x0 + 0.5F), top + (1 - box.bottom) * height};
-      const ImU32 colour = box.span != Box::kMany && IsNamedOnly(box.stage)
-                               ? Ink(BoxColour(canvas, level, box))
-                               : colours.stage[StageIndex(box.stage)];
+      const ImU32 colour = box.colour < kNamedColours ? colours.named[box.colour]
+                                                      : colours.stage[StageIndex(box.stage)];
       list->PrimRectUV(a, b, white, white, colour);
     }
     list->PrimUnreserve(6 * unused, 4 * unused);
@@ -117,8 +102,7 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
       text = Elided(ui.small, label, room);
     }
     DrawText(list, ui.small, {canvas.plot.min.x + box.x0 + pad, y},
-             Ink(InkOn(BoxColour(canvas, canvas.timeline.lanes[row.lane].levels[row.level], box))),
-             text);
+             Ink(InkOn(SpanColour(box.stage, box.colour, ui.theme))), text);
   }
 }
 

@@ -142,6 +142,37 @@ void DrawStagesWithoutRoom(const Ui& ui, std::span<const StageId> stages, Area a
   Tip(ui, names);
 }
 
+// Says what a click on a stage of the legend does. For spans that are coloured by name, lists the
+// names that take most time.
+void DrawLegendTip(const Ui& ui, const Workspace& workspace, StageId stage) {
+  if (!ImGui::IsItemHovered()) return;
+  std::vector<NamedPart> names;
+  for (const NamedPart& part : workspace.document.timeline->names) {
+    if (part.stage == stage) names.push_back(part);
+  }
+  const auto& trace = workspace.document.trace;
+  if (names.empty() || trace == nullptr) return Tip(ui, ui.T(Text::kLegendTip));
+  BeginCard(ui);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  float y = at.y;
+  float width = TextWidth(ui.small, ui.T(Text::kLegendTip));
+  DrawText(list, ui.small, at, Ink(ui.palette().dim), ui.T(Text::kLegendTip));
+  y += FontPixels(ui.small) + ui.Px(6);
+  for (const NamedPart& part : names) {
+    const float size = ui.Px(9);
+    list->AddRectFilled({at.x, y + ui.Px(3)}, {at.x + size, y + ui.Px(3) + size},
+                        Ink(NamedColour(part.colour, ui.theme)), ui.Px(2));
+    const std::string name =
+        Elided(ui.small, analyzer::PlainText(trace->String(part.name), 200), ui.Px(380));
+    DrawText(list, ui.small, {at.x + ui.Px(15), y}, Ink(ui.palette().text), name);
+    width = std::max(width, TextWidth(ui.small, name) + ui.Px(15));
+    y += FontPixels(ui.small) + ui.Px(4);
+  }
+  ImGui::Dummy({width, y - at.y - ui.Px(4)});
+  EndCard();
+}
+
 // Draws the legend, which is also the filter: a click hides a stage or shows it again.
 void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
   const Palette& p = ui.palette();
@@ -173,11 +204,11 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
         workspace.timeline.Toggle(stage);
       }
     }
-    Tip(ui, ui.T(Text::kLegendTip));
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {
       list->AddRectFilled({x, y}, {x + width, y + height}, Ink(p.accent, 0.12), ui.Px(5));
     }
+    DrawLegendTip(ui, workspace, stage);
     const float middle = y + height / 2;
     const ImVec2 a{x + ui.Px(4), middle - ui.Px(4.5F)};
     const ImVec2 b{x + ui.Px(13), middle + ui.Px(4.5F)};
