@@ -175,6 +175,11 @@ double WorkersModel::last_sample(MemoryKind kind) const {
   return last;
 }
 
+Text WhyNoWorkers(const analyzer::RunModel& run) {
+  if (!run.has_loader()) return Text::kNoBatches;
+  return MakesItself(run.loader().config) ? Text::kLoaderMakesItself : Text::kNeedsRecord;
+}
+
 WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
   WorkersModel model;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;

@@ -12,6 +12,7 @@
 #include "gui/model/document.h"
 #include "gui/model/panels/ranks.h"
 #include "gui/model/panels/series.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -80,6 +81,9 @@ struct WorkersModel {
   // trace began.
   [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
+
+// Why there is no worker to show. A recording of another tool may not tell how many there were.
+[[nodiscard]] Text WhyNoWorkers(const analyzer::RunModel& run);
 
 // Cost: O(batches + samples of counters).
 [[nodiscard]] WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis);

@@ -148,7 +148,7 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
                                         : std::string(ui.T(Text::kWorkers)));
   if (model.workers.empty()) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
-                    ui.T(loader ? Text::kLoaderMakesItself : Text::kNoBatches));
+                    ui.T(WhyNoWorkers(diagnosis.run)));
     return;
   }
   DrawLegend(ui, panel);

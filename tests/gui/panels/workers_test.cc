@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
@@ -29,6 +31,22 @@ TEST(WorkersModelTest, TellsTheTimeOfEveryWorkerAndItsStart) {
     EXPECT_NEAR(line.startup, 0.005 * (line.worker_id + 1), 1e-4);
     EXPECT_LE(line.busy + line.idle, line.life + 1e-9);
   }
+}
+
+TEST(WorkersModelTest, AnUnknownNumberOfWorkersIsNotNone) {
+  const auto why = [](traces::TraceData data) {
+    const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+    return WhyNoWorkers(document.analysis->report.diagnosis.run);
+  };
+  const Synthetic alone{.workers = 0};
+  EXPECT_EQ(why(MakeSynthetic(alone)), Text::kLoaderMakesItself);
+  // A file of PyTorch's profiler has batches, and does not say who made them.
+  traces::TraceData foreign = MakeSynthetic(alone);
+  for (traces::ProcessInfo& process : foreign.processes) {
+    process.facts.erase("loader.0.num_workers");
+  }
+  EXPECT_EQ(why(std::move(foreign)), Text::kNeedsRecord);
+  EXPECT_EQ(why({}), Text::kNoBatches);
 }
 
 TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
