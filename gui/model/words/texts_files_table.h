@@ -137,6 +137,7 @@
   X(kMore, "more", "增加")                                                                         \
   X(kNotTold, "too few batches to tell", "批次太少，无法判断")                                     \
   X(kWithinNoise, "within noise", "噪声之内")                                                      \
+  X(kOfTwoPrograms, "of two programs: neither better nor worse", "两个不同的程序，不作优劣比较")   \
   X(kSettingsDiffer, "Settings that differ", "不同的设置")                                         \
   X(kSameSettings, "The same settings in both", "双方设置相同")                                    \
   X(kFindingsChanged, "Findings", "发现")                                                          \

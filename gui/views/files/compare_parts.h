@@ -3,10 +3,13 @@
 // The panels of the compare view; one file each.
 #pragma once
 
+#include "gui/model/files/compare_notes.h"
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
 
+// The colour of what is better or worse; muted where nothing is judged.
+[[nodiscard]] Rgb JudgedColour(const Ui& ui, Tone tone);
 // The colour of a side: A is muted, B has the accent.
 [[nodiscard]] Rgb SideColour(const Ui& ui, bool b);
 

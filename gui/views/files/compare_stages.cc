@@ -53,14 +53,14 @@ double Reach(const analyzer::Comparison& comparison) {
   return std::min(reach, 16.0);
 }
 
-void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Area area) {
+void DrawInterval(const Ui& ui, const analyzer::Change& change, Rgb colour, double reach,
+                  Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float y = (area.min.y + area.max.y) / 2;
   const auto x = [&](double ratio) {
     return area.min.x + static_cast<float>(Place(ratio, reach)) * area.width();
   };
-  const Rgb colour = !change.significant ? p.dim : change.ratio.estimate < 1 ? p.good : p.bad;
   list->AddLine({x(std::max(change.ratio.low, 1e-6)), y}, {x(change.ratio.high), y}, Ink(colour),
                 ui.Px(2));
   const double ratio = change.ratio.estimate;
@@ -89,8 +89,8 @@ void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Ar
   DrawText(list, ui.small, {left, top}, Ink(colour), times);
 }
 
-void DrawRow(const Ui& ui, const analyzer::Change& change, double most, double reach,
-             const Columns& c, float y, float pitch) {
+void DrawRow(const Ui& ui, const CompareAnswer& answer, const analyzer::Change& change, double most,
+             double reach, const Columns& c, float y, float pitch) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = change.significant ? ui.strong : ui.body;
@@ -116,7 +116,8 @@ void DrawRow(const Ui& ui, const analyzer::Change& change, double most, double r
   DrawTextRight(list, font, c.figures + ui.Px(138), text, Ink(ink), shown(change.after));
   if (change.before <= 0 || change.after <= 0) return;
   DrawTextRight(list, font, c.change + ui.Px(52), text, Ink(ink), RatioText(change.ratio.estimate));
-  DrawInterval(ui, change, reach, {{c.interval + ui.Px(8), y}, {c.end - ui.Px(6), y + pitch}});
+  DrawInterval(ui, change, JudgedColour(ui, ToneOfStage(answer, change)), reach,
+               {{c.interval + ui.Px(8), y}, {c.end - ui.Px(6), y + pitch}});
 }
 
 void DrawHeads(const Ui& ui, const Columns& c, double reach, float y) {
@@ -179,16 +180,12 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
                                                 Ink(p.accent, 0.10), ui.Px(3));
     }
     if (change.before > 0 && change.after > 0) {
-      const Text verdict = !answer.comparison.enough      ? Text::kNotTold
-                           : !change.significant          ? Text::kWithinNoise
-                           : change.after < change.before ? Text::kLess
-                                                          : Text::kMore;
       Tip(ui, ui.F(Text::kStageChangeTip, StageTitle(change.name, ui.language),
                    DurationText(change.before), DurationText(change.after),
                    RatioText(change.ratio.estimate), RatioText(change.ratio.low),
-                   RatioText(change.ratio.high), ui.T(verdict)));
+                   RatioText(change.ratio.high), ui.T(WordOfChange(answer, change))));
     }
-    DrawRow(ui, change, most, reach, c, y, pitch);
+    DrawRow(ui, answer, change, most, reach, c, y, pitch);
     y += pitch;
   }
   EndArea();

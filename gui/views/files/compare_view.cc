@@ -139,52 +139,38 @@ void DrawPair(const Ui& ui, double before, double after, double most, const std:
   bar(1, after, text_b);
 }
 
-void DrawCard(const Ui& ui, Area area, const std::string& title, const std::string& line,
-              Rgb colour, double before, double after, double most, const std::string& text_a,
+void DrawCard(const Ui& ui, Area area, const std::string& title, const CompareNote& note,
+              double before, double after, double most, const std::string& text_a,
               const std::string& text_b) {
   const Area panel = Panel(ui, area);
   const Area in = Headed(ui, panel, Elided(ui.strong, title, panel.width()));
   DrawPair(ui, before, after, most, text_a, text_b,
            {in.min, {in.max.x, in.max.y - FontPixels(ui.small) - ui.Px(4)}});
-  DrawShortened(ui, ui.small, {in.min.x, in.max.y - FontPixels(ui.small)}, Ink(colour), line,
-                in.width());
+  DrawShortened(ui, ui.small, {in.min.x, in.max.y - FontPixels(ui.small)},
+                Ink(JudgedColour(ui, note.tone)), note.text, in.width());
 }
 
-void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) {
+void DrawCards(const Ui& ui, const CompareAnswer& answer, Area area) {
   const Palette& p = ui.palette();
+  const analyzer::Comparison& comparison = answer.comparison;
   const float gap = ui.Px(10);
   const float width = std::floor((area.width() - 2 * gap) / 3);
   const auto card = [&](int place) {
     const float x = area.min.x + (width + gap) * static_cast<float>(place);
     return Area{{x, area.min.y}, {place == 2 ? area.max.x : x + width, area.max.y}};
   };
-  const auto colour = [&](const analyzer::Change& change, bool better) {
-    return !change.significant ? p.dim : better ? p.good : p.bad;
-  };
-  const auto noise = [&](const analyzer::Change& change) {
-    if (change.significant) return std::string();
-    return "  ·  " + std::string(ui.T(comparison.enough ? Text::kWithinNoise : Text::kNotTold));
-  };
-  const auto times = [](double ratio) { return fmt::format("{:.2f}", ratio); };
   const analyzer::Change& rate = comparison.throughput;
   DrawCard(ui, card(0),
            fmt::format("{}{}{}", ui.T(Text::kThroughput), ui.T(Text::kComma),
                        Render(comparison.unit, ui.language)),
-           ui.F(Text::kTimesRange, times(rate.ratio.estimate), times(rate.ratio.low),
-                times(rate.ratio.high)) +
-               noise(rate),
-           colour(rate, rate.ratio.estimate > 1), rate.before, rate.after,
+           NoteOfRate(answer, ui.language), rate.before, rate.after,
            std::max(rate.before, rate.after), ShortNumber(rate.before), ShortNumber(rate.after));
   const analyzer::Change& wait = comparison.wait;
-  const auto points = [](double fraction) { return fmt::format("{:+.0f}", 100 * fraction); };
   DrawCard(
       ui, card(1),
       fmt::format("{}{}{}", ui.T(Text::kWaitsForData), ui.T(Text::kComma), ui.T(Text::kOfTheLoop)),
-      ui.F(Text::kPointsRange, points(wait.ratio.estimate), points(wait.ratio.low),
-           points(wait.ratio.high)) +
-          noise(wait),
-      colour(wait, wait.after < wait.before), wait.before, wait.after, 1.0,
-      PercentText(wait.before), PercentText(wait.after));
+      NoteOfWait(answer, ui.language), wait.before, wait.after, 1.0, PercentText(wait.before),
+      PercentText(wait.after));
   const Area in = Headed(ui, Panel(ui, card(2)), ui.T(Text::kBottleneckTitle));
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float pitch = (in.height() - FontPixels(ui.small) - ui.Px(4)) / 2;
@@ -213,6 +199,11 @@ void DrawMessage(const Ui& ui, Area area, Text title, const std::string& detail)
 }
 
 }  // namespace
+
+Rgb JudgedColour(const Ui& ui, Tone tone) {
+  const Palette& p = ui.palette();
+  return tone == Tone::kGood ? p.good : tone == Tone::kBad ? p.bad : p.dim;
+}
 
 Rgb SideColour(const Ui& ui, bool b) {
   return b ? ui.palette().accent : Mix(ui.palette().dim, ui.palette().panel, 0.25);
@@ -248,7 +239,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
   area.min.y +=
       DrawHead(ui, workspace, &answer, SentenceOf(answer, settings, ui.language), area) + gap;
   const float cards = ui.Px(104);
-  DrawCards(ui, answer.comparison, {area.min, {area.max.x, area.min.y + cards}});
+  DrawCards(ui, answer, {area.min, {area.max.x, area.min.y + cards}});
   area.min.y += cards + gap;
   const float left = std::floor((area.width() - gap) * 0.62F);
   DrawCompareStages(ui, answer,

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/files/compare_notes.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace penstock::gui {
+namespace {
+
+bool OfTwoPrograms(const CompareAnswer& answer) {
+  return !answer.program_before.empty();
+}
+
+Tone ToneOf(const CompareAnswer& answer, const analyzer::Change& change, bool better) {
+  if (!change.significant || OfTwoPrograms(answer)) return Tone::kPlain;
+  return better ? Tone::kGood : Tone::kBad;
+}
+
+// `range`: the change with its confidence interval, in words.
+CompareNote NoteOf(const CompareAnswer& answer, const analyzer::Change& change, bool better,
+                   std::string range, Language language) {
+  if (!answer.comparison.enough)
+    return {std::string(TextOf(Text::kNotTold, language)), Tone::kPlain};
+  if (OfTwoPrograms(answer)) {
+    return {std::string(TextOf(Text::kOfTwoPrograms, language)), Tone::kPlain};
+  }
+  CompareNote note{std::move(range), ToneOf(answer, change, better)};
+  if (!change.significant) {
+    note.text += "  ·  " + std::string(TextOf(Text::kWithinNoise, language));
+  }
+  return note;
+}
+
+}  // namespace
+
+CompareNote NoteOfRate(const CompareAnswer& answer, Language language) {
+  const analyzer::Change& rate = answer.comparison.throughput;
+  const auto times = [](double ratio) { return fmt::format("{:.2f}", ratio); };
+  return NoteOf(answer, rate, rate.ratio.estimate > 1,
+                Filled(Text::kTimesRange, language, times(rate.ratio.estimate),
+                       times(rate.ratio.low), times(rate.ratio.high)),
+                language);
+}
+
+CompareNote NoteOfWait(const CompareAnswer& answer, Language language) {
+  const analyzer::Change& wait = answer.comparison.wait;
+  const auto points = [](double fraction) { return fmt::format("{:+.0f}", 100 * fraction); };
+  return NoteOf(answer, wait, wait.after < wait.before,
+                Filled(Text::kPointsRange, language, points(wait.ratio.estimate),
+                       points(wait.ratio.low), points(wait.ratio.high)),
+                language);
+}
+
+Text WordOfChange(const CompareAnswer& answer, const analyzer::Change& change) {
+  if (!answer.comparison.enough) return Text::kNotTold;
+  if (!change.significant) return Text::kWithinNoise;
+  return change.after < change.before ? Text::kLess : Text::kMore;
+}
+
+Tone ToneOfStage(const CompareAnswer& answer, const analyzer::Change& change) {
+  return ToneOf(answer, change, change.ratio.estimate < 1);
+}
+
+}  // namespace penstock::gui

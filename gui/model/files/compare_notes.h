@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the compare view says below its figures: how much a figure has changed, and whether that is
+// better. Too few batches tell nothing, and a figure of one program is neither better nor worse
+// than that of another. Pure.
+#pragma once
+
+#include <string>
+
+#include "gui/model/cards.h"
+#include "gui/model/files/compare.h"
+
+namespace penstock::gui {
+
+struct CompareNote {
+  std::string text;
+  Tone tone = Tone::kPlain;  // kGood, kBad, or kPlain where nothing is judged
+};
+[[nodiscard]] CompareNote NoteOfRate(const CompareAnswer& answer, Language language);
+[[nodiscard]] CompareNote NoteOfWait(const CompareAnswer& answer, Language language);
+
+// The word for the change of a stage: less, more, within noise, too few batches to tell.
+[[nodiscard]] Text WordOfChange(const CompareAnswer& answer, const analyzer::Change& change);
+// Less time in a stage is better.
+[[nodiscard]] Tone ToneOfStage(const CompareAnswer& answer, const analyzer::Change& change);
+
+}  // namespace penstock::gui
