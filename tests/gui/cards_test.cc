@@ -47,6 +47,17 @@ TEST(CardsTest, AFewBatchesHaveNoJudgementAndNoInterval) {
   EXPECT_EQ(Judge(ReportOfRun(Fed())), InputBound::kNot);
 }
 
+// The time before the first batch is the start-up of the run, not its usual wait.
+TEST(CardsTest, OneBatchHasNoShareOfWaiting) {
+  Synthetic run = Fed();
+  run.batches = 1;
+  const Card card = CardOf(ReportOfRun(run), Text::kWaitsForData);
+  EXPECT_EQ(card.figure, "–");
+  EXPECT_LT(card.meter, 0);
+  EXPECT_EQ(card.unit, "");
+  EXPECT_EQ(card.tone, Tone::kUnknown);
+}
+
 TEST(CardsTest, AUnitBelowItsFigureIsSetApartOnlyFromALineThatThereIs) {
   Card card;
   card.unit = "workers";
