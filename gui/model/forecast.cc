@@ -6,6 +6,17 @@
 
 namespace penstock::gui {
 
+Effect EffectOf(double before, const analyzer::Interval& after) {
+  if (before > 0 && after.low > before) return Effect::kGain;
+  return before > 0 && after.high < before ? Effect::kLoss : Effect::kWithinDoubt;
+}
+
+Rgb ColourOf(const Palette& palette, Effect effect) {
+  return effect == Effect::kGain   ? palette.good
+         : effect == Effect::kLoss ? palette.bad
+                                   : palette.text;
+}
+
 Forecast ForecastOf(const analyzer::Diagnosis& diagnosis, const analyzer::Prediction& predicted) {
   const analyzer::Prediction told = analyzer::OnBase(diagnosis, predicted);
   Forecast forecast;
@@ -13,9 +24,7 @@ Forecast ForecastOf(const analyzer::Diagnosis& diagnosis, const analyzer::Predic
   forecast.after = told.rate;
   forecast.speedup = told.speedup;
   forecast.whole_run = diagnosis.whole_run;
-  if (forecast.before <= 0) return forecast;
-  if (forecast.after.low > forecast.before) forecast.effect = Effect::kGain;
-  if (forecast.after.high < forecast.before) forecast.effect = Effect::kLoss;
+  forecast.effect = EffectOf(forecast.before, forecast.after);
   return forecast;
 }
 

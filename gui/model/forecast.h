@@ -8,12 +8,17 @@
 #include <string>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "gui/model/palette.h"
 
 namespace penstock::gui {
 
 // A change is a gain if its whole confidence interval lies above the rate of the run, and a loss if
 // all of it lies below. Anything between is within the error of the prediction.
 enum class Effect : std::uint8_t { kGain, kWithinDoubt, kLoss };
+
+[[nodiscard]] Effect EffectOf(double before, const analyzer::Interval& after);
+// The colour of a figure with this effect, wherever it is shown.
+[[nodiscard]] Rgb ColourOf(const Palette& palette, Effect effect);
 
 struct Forecast {
   double before = 0;  // Diagnosis::base_rate()

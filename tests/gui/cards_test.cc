@@ -143,6 +143,16 @@ TEST(ForecastTest, OnlyWhatLiesAboveTheRunWithItsWholeIntervalIsAGain) {
   EXPECT_EQ(effect(0.7, 0.6, 0.8), Effect::kLoss);
 }
 
+TEST(ForecastTest, AnEffectHasOneColourWhereverItIsShown) {
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    const Palette& p = PaletteOf(theme);
+    EXPECT_EQ(ColourOf(p, EffectOf(100, {120, 110, 130})), p.good);
+    EXPECT_EQ(ColourOf(p, EffectOf(100, {80, 70, 90})), p.bad);
+    EXPECT_EQ(ColourOf(p, EffectOf(100, {101, 95, 107})), p.text);
+  }
+  EXPECT_EQ(EffectOf(0, {120, 110, 130}), Effect::kWithinDoubt) << "no rate to compare with";
+}
+
 TEST(ForecastTest, BeyondTwentyTimesThereAreNoDigits) {
   EXPECT_EQ(GainText(296.64), ">20x");
   EXPECT_EQ(GainText(20), "20.00x");

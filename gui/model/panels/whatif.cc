@@ -144,6 +144,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
+  answer.effect = EffectOf(answer.measured, answer.chosen.predicted.rate);
   analyzer::LoaderConfig config = diagnosis.run.loader().config;
   if (config.batch_size > 0) config.batch_size = chosen.batch;
   config.pin_memory = chosen.pin;

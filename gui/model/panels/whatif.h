@@ -11,6 +11,7 @@
 
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/grid.h"
+#include "gui/model/forecast.h"
 #include "traces/base/result.h"
 
 namespace penstock::gui {
@@ -62,10 +63,11 @@ struct WhatIfAnswer {
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   analyzer::Statement unit;                    // the unit of the rates
   analyzer::Statements notes;
-  double measured = 0;     // base_rate() of the recording, the base of all predictions
-  bool whole_run = false;  // all rates are of the whole run, as in Diagnosis
-  double budget = 0;       // bytes, 0: not known
-  std::string code;        // line to paste, "" if the loader's arguments are not known
+  double measured = 0;  // base_rate() of the recording, the base of all predictions
+  Effect effect = Effect::kWithinDoubt;  // of `chosen`
+  bool whole_run = false;                // all rates are of the whole run, as in Diagnosis
+  double budget = 0;                     // bytes, 0: not known
+  std::string code;  // line to paste, "" if the loader's arguments are not known
 };
 // Predicts the chosen setting and the curve through it. Errors: those of analyzer::PredictGrid, and
 // its reason if it left out the chosen setting.

@@ -21,12 +21,6 @@ namespace {
 using analyzer::Report;
 using analyzer::ShortNumber;
 
-Rgb ColourOf(const Palette& palette, Effect effect) {
-  return effect == Effect::kGain   ? palette.good
-         : effect == Effect::kLoss ? palette.bad
-                                   : palette.text;
-}
-
 // Draws two bars to one scale: the present rate, and the predicted rate with its confidence
 // interval.
 void DrawRates(const Ui& ui, const Report& report, float width) {

@@ -74,7 +74,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   measured.predicted.rate.estimate = answer.measured;
   Dot(ui, frame, measured, p.dim, true,
       fmt::format("{} {}", ui.T(Text::kRecordedPoint), ShortNumber(answer.measured)));
-  Dot(ui, frame, answer.chosen, p.good, false,
+  Dot(ui, frame, answer.chosen, ColourOf(p, answer.effect), false,
       fmt::format("{} {}", ui.T(Text::kChosenPoint),
                   ShortNumber(answer.chosen.predicted.rate.estimate)));
 }
@@ -95,9 +95,6 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
                   {x, area.min.y + FontPixels(ui.small) + FontPixels(ui.big) + ui.Px(6)},
                   Ink(p.dim), line, column - ui.Px(8));
   };
-  const Rgb colour = predicted.rate.low > answer.measured    ? p.good
-                     : predicted.rate.high < answer.measured ? p.bad
-                                                             : p.text;
   const std::string times = GainText(predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : times;
   figure(0,
@@ -107,7 +104,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
          fmt::format("{}  ·  {}", gain,
                      ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
                           ShortNumber(predicted.rate.high))),
-         colour);
+         ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneck), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
   const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
   const std::string budget =

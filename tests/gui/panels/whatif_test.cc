@@ -220,5 +220,19 @@ TEST_F(WhatIfTest, ASpeedupIsTheRatioOfTheRatesThatAreShown) {
   }
 }
 
+TEST_F(WhatIfTest, ASettingThatLosesIsNoGain) {
+  WhatIf slower = Recorded(diagnosis_);
+  slower.workers = 1;
+  const auto loss = Ask(diagnosis_, slower);
+  ASSERT_TRUE(loss);
+  ASSERT_LT(loss->chosen.predicted.rate.high, loss->measured);
+  EXPECT_EQ(loss->effect, Effect::kLoss);
+  WhatIf faster = Recorded(diagnosis_);
+  faster.workers = 4;
+  const auto gain = Ask(diagnosis_, faster);
+  ASSERT_TRUE(gain);
+  EXPECT_EQ(gain->effect, Effect::kGain);
+}
+
 }  // namespace
 }  // namespace penstock::gui
