@@ -303,6 +303,24 @@ TEST(AccountingTest, ADecodeInsideADecodeAndAReadInsideIsCountedOnce) {
   EXPECT_EQ(SumOfStage(sums, "read")->time, 50);
 }
 
+// 4.85 s of two threads had 2.42 threads in decode, since each decode was counted twice.
+TEST(AccountingTest, ASelectionHasNoMoreThreadsInAStageThanThereAre) {
+  const std::vector<testing::TestSpan> one = {
+      {0, 1000, StageId::kDecode, wire::kNoBatch, "PIL.load"},
+      {100, 800, StageId::kDecode, wire::kNoBatch, "libjpeg"}};
+  const std::shared_ptr<const traces::Trace> trace =
+      testing::MakeThreads({one, one, {{0, 2000, StageId::kIdle}}});
+  const TimeRange whole{0, 2000};
+  const std::vector<StageSum> sums = SumsOf(trace, whole);
+  ASSERT_NE(SumOfStage(sums, "decode"), nullptr);
+  EXPECT_NEAR(SumOfStage(sums, "decode")->threads(whole), 1, 1e-9) << "two in half of the time";
+  const TimeRange half{0, 1000};
+  const std::vector<StageSum> of_half = SumsOf(trace, half);
+  ASSERT_NE(SumOfStage(of_half, "decode"), nullptr);
+  EXPECT_NEAR(SumOfStage(of_half, "decode")->threads(half), 2, 1e-9);
+  EXPECT_EQ(SumOfStage(sums, "decode")->threads({}), 0);
+}
+
 TEST(AccountingTest, ReadsOfOneFileAreDrawnAsLongAsTheyTake) {
   traces::TraceData data;
   traces::ProcessInfo process;

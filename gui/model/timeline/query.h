@@ -41,6 +41,10 @@ struct StageSum {
   [[nodiscard]] double mean() const {
     return count > 0 ? static_cast<double>(time) / static_cast<double>(count) * 1e-9 : 0;
   }
+  // The average number of threads in the stage at a time. `range`: the one that was summed.
+  [[nodiscard]] double threads(TimeRange range) const {
+    return range.empty() ? 0 : static_cast<double>(time) / static_cast<double>(range.length());
+  }
 };
 
 // The stages that occur in `range`, by time, largest first. Without `lanes` all of them count.

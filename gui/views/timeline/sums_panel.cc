@@ -47,8 +47,7 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(DurationText(Seconds(TimeNs{sum.time})).c_str());
     ImGui::TableNextColumn();
-    // The average number of threads in this stage at a time.
-    ImGui::Text("%.2f", static_cast<double>(sum.time) / static_cast<double>(range.length()));
+    ImGui::Text("%.2f", sum.threads(range));
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(DurationText(sum.mean()).c_str());
     ImGui::TableNextColumn();
