@@ -170,6 +170,17 @@ std::string TitleOfRule(std::string_view id, Language language) {
   return Render(analyzer::RuleName(id), language);
 }
 
+std::vector<std::string> InsteadOfFindings(const Report& report, Language language) {
+  if (!report.findings.empty()) return {};
+  const Text first = report.stages.empty() ? Text::kNothingChecked : Text::kNoFindings;
+  std::vector<std::string> lines = {std::string(TextOf(first, language))};
+  for (const analyzer::NotChecked& missing : report.not_checked) {
+    lines.push_back(
+        Filled(Text::kNeedsFor, language, Render(analyzer::Unchecked(missing), language)));
+  }
+  return lines;
+}
+
 std::vector<Change> ChangesOf(const Report& report) {
   std::vector<Change> changes;
   if (!report.diagnosis.loader || !report.diagnosis.loader->suggestion.changes) return changes;

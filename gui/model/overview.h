@@ -55,6 +55,11 @@ struct FindingText {
 // The name of a rule: its id in English, its name in Chinese.
 [[nodiscard]] std::string TitleOfRule(std::string_view id, Language language);
 
+// What the list says where there are no findings: first that the checks found nothing, or that
+// there was nothing to check, then which checks need what. Empty if there are findings.
+[[nodiscard]] std::vector<std::string> InsteadOfFindings(const analyzer::Report& report,
+                                                         Language language);
+
 // A change that a suggestion makes: "num_workers", 2, 4.
 struct Change {
   Text name{};

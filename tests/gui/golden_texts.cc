@@ -114,6 +114,9 @@ void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, 
     fmt::print("{}: {}\n  {}\n  {}\n", TitleOfRule(finding.id, language), text.title, text.detail,
                text.action);
   }
+  for (const std::string& line : InsteadOfFindings(report, language)) {
+    fmt::print("no findings: {}\n", line);
+  }
   for (const analyzer::NotChecked& missing : report.not_checked) {
     fmt::print("not checked: {}\n", Render(analyzer::Unchecked(missing), language));
   }

@@ -95,6 +95,31 @@ TEST(OverviewTest, OnlyTheBottleneckIsMarked) {
                            [](const RibbonPart& part) { return part.bottleneck; }));
 }
 
+// It once said that there was nothing to complain about, of a run of which little was checked.
+TEST(OverviewTest, WithoutFindingsTheListSaysWhatWasCheckedAndWhatNot) {
+  const Synthetic run{.batches = 6, .costs = Always({.decode = 30})};
+  const analyzer::Report report = ReportOf(run);
+  ASSERT_TRUE(report.findings.empty());
+  ASSERT_FALSE(report.not_checked.empty());
+  const analyzer::Report nothing = analyzer::BuildReport(*traces::MakeTrace({}), "t.penstock");
+  ASSERT_TRUE(nothing.stages.empty());
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const auto lines = InsteadOfFindings(report, language);
+    ASSERT_EQ(lines.size(), 1 + report.not_checked.size());
+    EXPECT_EQ(lines[0], TextOf(Text::kNoFindings, language));
+    for (std::size_t i = 0; i < report.not_checked.size(); ++i) {
+      const std::string why = Render(analyzer::Unchecked(report.not_checked[i]), language);
+      EXPECT_NE(lines[i + 1].find(why), std::string::npos) << lines[i + 1];
+    }
+    EXPECT_EQ(InsteadOfFindings(nothing, language).at(0), TextOf(Text::kNothingChecked, language));
+  }
+  EXPECT_NE(TextOf(Text::kNoFindings, Language::kEnglish).find("this recording allows"),
+            std::string_view::npos);
+  analyzer::Report found = report;
+  found.findings.emplace_back();
+  EXPECT_TRUE(InsteadOfFindings(found, Language::kEnglish).empty());
+}
+
 TEST(OverviewTest, WaitingDecidesHowInputBoundARunIs) {
   Synthetic starved;
   starved.costs = Always({.decode = 30, .step = 2});

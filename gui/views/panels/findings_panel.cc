@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/limits.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/format.h"
@@ -114,14 +113,10 @@ void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
                    [](const Finding* a, const Finding* b) { return GainOf(*a) > GainOf(*b); });
   ImGui::Dummy({1, ui.Px(1)});
   for (const Finding* finding : sorted) DrawFinding(ui, workspace, *finding, width);
-  if (sorted.empty()) {
-    const bool nothing = report.stages.empty();
-    Paragraph(ui, ui.body, ui.palette().dim,
-              ui.T(nothing ? Text::kNothingChecked : Text::kNoFindings), width);
-    for (const analyzer::NotChecked& missing : report.not_checked) {
-      Paragraph(ui, ui.small, ui.palette().dim,
-                ui.F(Text::kNeedsFor, Render(analyzer::Unchecked(missing), ui.language)), width);
-    }
+  bool first = true;
+  for (const std::string& line : InsteadOfFindings(report, ui.language)) {
+    Paragraph(ui, first ? ui.body : ui.small, ui.palette().dim, line, width);
+    first = false;
   }
   EndArea();
 }
