@@ -15,6 +15,7 @@
 #include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
 #include "gui/model/cards.h"
+#include "gui/model/other_changes.h"
 #include "gui/model/overview.h"
 #include "gui/model/panels/whatif.h"
 #include "gui/model/staircase.h"
@@ -109,6 +110,11 @@ void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, 
   for (const Card& card : CardsOf(report, language)) {
     fmt::print("card: {} | {} | {} | {}\n", card.title, card.figure, card.unit, card.line);
   }
+  const OtherChanges changes = OtherChangesOf(report, language);
+  for (const OtherChange& change : changes.shown) {
+    fmt::print("also: {} | {} | {}\n", change.option, change.rate, change.gain);
+  }
+  if (!changes.more.empty()) fmt::print("also: {}\n", changes.more);
   for (const analyzer::Finding& finding : report.findings) {
     const FindingText text = TextOf(finding, language);
     fmt::print("{}: {}\n  {}\n  {}\n", TitleOfRule(finding.id, language), text.title, text.detail,

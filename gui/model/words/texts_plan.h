@@ -21,6 +21,7 @@
     "条形为做到这一步的预测速率，细线为其区间。收益超出预测误差时为绿色。") \
   X(kPlanBeyond, "The bar is cut: it would be {} times as long.", "条形已截断：实际长度为 {} 倍。") \
   X(kPlanEachAlone, "Each change and each part by itself", "单独看每项改动与每个环节") \
+  X(kMoreChanges, "and {} more: {}", "另有 {} 项：{}") \
   X(kLoopOverTime, "The training loop over time", "训练循环随时间的变化") \
   X(kLoopWaiting, "of its time waiting for data", "等待数据的时间占比")
 // clang-format on

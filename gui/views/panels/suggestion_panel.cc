@@ -11,6 +11,7 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
 #include "gui/model/forecast.h"
+#include "gui/model/other_changes.h"
 #include "gui/model/overview.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/overview_parts.h"
@@ -69,35 +70,26 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
 
 // Lists the predictions for changes of other things than the loader's settings, as in the report.
 void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
-  constexpr std::size_t kMostShown = 3;
   const Palette& p = ui.palette();
-  if (report.changes.empty()) return;
+  const OtherChanges changes = OtherChangesOf(report, ui.language);
+  if (changes.shown.empty()) return;
   Paragraph(ui, ui.strong, p.text, ui.T(Text::kBeyondSettings), width);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::string unit(Render(analyzer::RateUnit(report.diagnosis), ui.language));
-  for (std::size_t i = 0; i < std::min(kMostShown, report.changes.size()); ++i) {
-    const analyzer::TriedChange& change = report.changes[i];
-    const Forecast forecast = ForecastOf(report.diagnosis, change.predicted);
+  for (const OtherChange& change : changes.shown) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const std::string gain = GainText(forecast.speedup);
-    const std::string rate = fmt::format(
-        "{} {}{}{}", ShortNumber(forecast.after.estimate), unit, ui.T(Text::kComma),
-        ui.F(Text::kInterval, ShortNumber(forecast.after.low), ShortNumber(forecast.after.high)));
     const float right = at.x + width;
-    DrawTextRight(list, ui.strong, right, at.y, Ink(ColourOf(p, forecast.effect)), gain);
+    DrawTextRight(list, ui.strong, right, at.y, Ink(ColourOf(p, change.effect)), change.gain);
     const float name = TextWidth(ui.mono, change.option) + ui.Px(14);
     DrawText(list, ui.mono, at, Ink(p.text), change.option);
     DrawText(list, ui.small, {at.x + name, at.y + ui.Px(1)}, Ink(p.dim),
-             Elided(ui.small, rate, width - name - TextWidth(ui.strong, gain) - ui.Px(10)));
-    std::string tip;
-    for (const analyzer::Statement& note : change.notes) {
-      tip += (tip.empty() ? "" : "\n") + Typeset(Render(note, ui.language));
-    }
-    ImGui::PushID(static_cast<int>(i));
+             Elided(ui.small, change.rate,
+                    width - name - TextWidth(ui.strong, change.gain) - ui.Px(10)));
+    ImGui::PushID(change.option.c_str());
     ImGui::InvisibleButton("##change", {std::max(width, 1.0F), FontPixels(ui.body) + ui.Px(4)});
     ImGui::PopID();
-    if (!tip.empty()) Tip(ui, tip);
+    if (!change.notes.empty()) Tip(ui, change.notes);
   }
+  if (!changes.more.empty()) Paragraph(ui, ui.small, p.dim, changes.more, width);
   ImGui::Dummy({1, ui.Px(2)});
 }
 

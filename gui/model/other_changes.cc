@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/other_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/words/format.h"
+
+namespace penstock::gui {
+
+OtherChanges OtherChangesOf(const analyzer::Report& report, Language language) {
+  constexpr std::size_t kMostShown = 3;
+  using analyzer::ShortNumber;
+  OtherChanges changes;
+  const std::string unit = Render(analyzer::RateUnit(report.diagnosis), language);
+  std::string others;
+  for (std::size_t i = 0; i < report.changes.size(); ++i) {
+    const analyzer::TriedChange& tried = report.changes[i];
+    if (i >= kMostShown) {
+      if (!others.empty()) others += TextOf(Text::kListComma, language);
+      others += tried.option;
+      continue;
+    }
+    const Forecast forecast = ForecastOf(report.diagnosis, tried.predicted);
+    OtherChange change;
+    change.option = tried.option;
+    change.rate = fmt::format("{} {}{}{}", ShortNumber(forecast.after.estimate), unit,
+                              TextOf(Text::kComma, language),
+                              Filled(Text::kInterval, language, ShortNumber(forecast.after.low),
+                                     ShortNumber(forecast.after.high)));
+    change.gain = GainText(forecast.speedup);
+    change.effect = forecast.effect;
+    for (const analyzer::Statement& note : tried.notes) {
+      change.notes +=
+          (change.notes.empty() ? "" : "\n") + analyzer::Typeset(Render(note, language));
+    }
+    changes.shown.push_back(std::move(change));
+  }
+  if (!others.empty()) {
+    changes.more = Filled(Text::kMoreChanges, language, report.changes.size() - kMostShown, others);
+  }
+  return changes;
+}
+
+}  // namespace penstock::gui
