@@ -9,7 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/format.h"
 #include "gui/model/document.h"
 
 namespace penstock::gui {
@@ -274,6 +277,32 @@ std::vector<float> Resample(const CounterTrack& track, std::int64_t from, std::i
     values[c] = over ? -1.0F : static_cast<float>(most);
   }
   return values;
+}
+
+Text CounterName(CounterKind kind) {
+  switch (kind) {
+    case CounterKind::kCpu:
+      return Text::kCpuCores;
+    case CounterKind::kMapped:
+      return Text::kMemoryMapped;
+    case CounterKind::kMemory:
+      return Text::kMemory;
+    case CounterKind::kGpuBusy:
+      return Text::kGpuBusy;
+    case CounterKind::kDisk:
+      return Text::kDiskReads;
+    case CounterKind::kReadyBatches:
+      break;
+  }
+  return Text::kReadyBatches;
+}
+
+std::string CounterText(const CounterTrack& track, double value) {
+  const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(std::max(value, 0.0)));
+  if (track.kind == CounterKind::kMemory || track.kind == CounterKind::kMapped) return bytes;
+  if (track.kind == CounterKind::kDisk) return bytes + "/s";
+  if (track.kind == CounterKind::kGpuBusy) return analyzer::PercentText(value);
+  return fmt::format("{:.3g}", value);
 }
 
 }  // namespace penstock::gui

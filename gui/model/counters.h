@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "gui/model/words/texts.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -47,5 +49,10 @@ struct CounterTrack {
 // The highest value in each of `columns` equal parts of [from, to); -1 where there is none.
 [[nodiscard]] std::vector<float> Resample(const CounterTrack& track, std::int64_t from,
                                           std::int64_t to, std::size_t columns);
+
+// The name of a track, of its own for each kind, since two kinds of memory are not the same.
+[[nodiscard]] Text CounterName(CounterKind kind);
+// A value of a track with its unit.
+[[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 
 }  // namespace penstock::gui

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
 #include "gui/model/document.h"
 #include "tests/analyzer/synthetic.h"
@@ -146,6 +149,25 @@ TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
   EXPECT_GE(late.front().points.size(), whole.front().points.size());
   EXPECT_EQ(whole.front().kind, CounterKind::kMemory);
   EXPECT_EQ(whole.front().most, 400'000'000);
+}
+
+// A track whose meaning changed had kept its name: 838 MB of RSS, later 425 MB of PSS.
+TEST(CountersTest, EachKindHasANameOfItsOwn) {
+  constexpr std::array kKinds = {CounterKind::kCpu,     CounterKind::kMemory,
+                                 CounterKind::kMapped,  CounterKind::kReadyBatches,
+                                 CounterKind::kGpuBusy, CounterKind::kDisk};
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    std::set<std::string_view> names;
+    for (const CounterKind kind : kKinds) names.insert(TextOf(CounterName(kind), language));
+    EXPECT_EQ(names.size(), kKinds.size());
+  }
+  CounterTrack track;
+  for (const CounterKind kind : {CounterKind::kMemory, CounterKind::kMapped}) {
+    track.kind = kind;
+    EXPECT_EQ(CounterText(track, 838e6), "838 MB");
+  }
+  track.kind = CounterKind::kDisk;
+  EXPECT_EQ(CounterText(track, 838e6), "838 MB/s");
 }
 
 // Workers of the first epoch end after 2 s; those of the second begin then.

@@ -65,8 +65,6 @@ struct TimelineCanvas {
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Group& group, bool ranks);
 // "main", "GPU 0 stream 7", the thread's role in the loader, its own name, or "thread 123".
 [[nodiscard]] std::string LaneLabel(const Ui& ui, const Lane& lane);
-[[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
-[[nodiscard]] Text CounterName(CounterKind kind);
 
 // Draw the names of rows in their column.
 void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row);

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/words/format.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
 namespace penstock::gui {
@@ -116,32 +115,6 @@ Area PinArea(const TimelineCanvas& canvas, const Row& row) {
   const float right = canvas.labels.max.x - ui.Px(3);
   const float top = canvas.Top(row) + (row.kind == RowKind::kCounter ? ui.Px(17) : 0);
   return {{right - ui.Px(17), top}, {right, top + ui.Px(17)}};
-}
-
-Text CounterName(CounterKind kind) {
-  switch (kind) {
-    case CounterKind::kCpu:
-      return Text::kCpuCores;
-    case CounterKind::kMapped:
-      return Text::kMemoryMapped;
-    case CounterKind::kMemory:
-      return Text::kMemory;
-    case CounterKind::kGpuBusy:
-      return Text::kGpuBusy;
-    case CounterKind::kDisk:
-      return Text::kDiskReads;
-    case CounterKind::kReadyBatches:
-      break;
-  }
-  return Text::kReadyBatches;
-}
-
-std::string CounterText(const CounterTrack& track, double value) {
-  const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(std::max(value, 0.0)));
-  if (track.kind == CounterKind::kMemory || track.kind == CounterKind::kMapped) return bytes;
-  if (track.kind == CounterKind::kDisk) return bytes + "/s";
-  if (track.kind == CounterKind::kGpuBusy) return analyzer::PercentText(value);
-  return fmt::format("{:.3g}", value);
 }
 
 std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
