@@ -2,7 +2,9 @@
 #include "analyzer/model/counter_series.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "analyzer/model/host.h"
 
@@ -48,6 +50,33 @@ CounterGrowth GrowthWithin(const CounterSeries& series,
     growth.seconds += end - start;
   }
   return growth;
+}
+
+void RemoveWalksOfOrphans(std::span<const wire::ProcessRole> roles,
+                          std::span<const ProcessId> consumer_of,
+                          std::vector<CounterSeries>& counters) {
+  constexpr std::array<std::string_view, 5> kOfWalks = {
+      "uss_bytes", "private_dirty_bytes", "anonymous_bytes", "pss_anon_bytes", "swap_bytes"};
+  std::map<std::uint32_t, double> ends;  // by process: the last moment when it had memory
+  for (const CounterSeries& series : counters) {
+    if (series.name != "rss_bytes") continue;
+    for (std::size_t i = series.at.size(); i-- > 0;) {
+      if (series.value[i] <= 0) continue;
+      ends[series.process.value] = series.at[i];
+      break;
+    }
+  }
+  for (CounterSeries& series : counters) {
+    const std::uint32_t process = series.process.value;
+    if (process >= roles.size() || roles[process] != wire::kRoleWorker) continue;
+    if (std::find(kOfWalks.begin(), kOfWalks.end(), series.name) == kOfWalks.end()) continue;
+    const auto end = ends.find(consumer_of[process].value);
+    if (end == ends.end()) continue;
+    const auto left = std::upper_bound(series.at.begin(), series.at.end(), end->second);
+    series.value.resize(static_cast<std::size_t>(left - series.at.begin()));
+    series.at.erase(left, series.at.end());
+  }
+  std::erase_if(counters, [](const CounterSeries& series) { return series.at.empty(); });
 }
 
 std::vector<CounterSeries> ReadCounters(const traces::Trace& trace) {

@@ -43,6 +43,14 @@ struct CounterGrowth {
     const CounterSeries& series, std::span<const std::pair<std::int64_t, std::int64_t>> windows,
     TimeNs begin);
 
+// Removes what page tables of workers told after their training process had ended. A page that a
+// worker shared with that process alone then counts as the worker's own. `consumer_of`: by process,
+// the training process that it works for. Keeps pss_bytes, whose sum over the processes stays
+// right.
+void RemoveWalksOfOrphans(std::span<const wire::ProcessRole> roles,
+                          std::span<const ProcessId> consumer_of,
+                          std::vector<CounterSeries>& counters);
+
 // All counters of a trace, by name and process. The counter "threads" counts only the program's
 // threads, without those of the agent.
 [[nodiscard]] std::vector<CounterSeries> ReadCounters(const traces::Trace& trace);

@@ -340,6 +340,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
     model.consumer_of.push_back(builder.consumers().Of(ProcessId{i}));
   }
+  RemoveWalksOfOrphans(model.roles, model.consumer_of, model.counters);
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();
   model.picture_format = builder.formats().Main();

@@ -84,6 +84,20 @@ TEST(CopiedMemoryTest, TheParentIsReadWhereItWasForked) {
   EXPECT_NEAR(memory.copied->fresh, 20e6, 1e6);
 }
 
+// The second walk comes after the training process has ended: then all pages are the worker's own.
+TEST(CopiedMemoryTest, MemoryAfterTheEndOfTheTrainingProcessIsNotCopied) {
+  traces::TraceData data = CopiedEarly({.copied = 10e6});
+  AddCounter(data, "rss_bytes", 0, 8000, kParent);
+  for (const std::uint32_t worker : {1u, 2u}) {
+    for (const char* name : {"private_dirty_bytes", "anonymous_bytes", "pss_anon_bytes"}) {
+      AddCounter(data, name, worker, 9000, kParent + 20e6);
+    }
+  }
+  const MemoryModel memory = MemoryOf(std::move(data));
+  ASSERT_TRUE(memory.copied);
+  EXPECT_NEAR(memory.copied->copied, 10e6, 1e6);
+}
+
 TEST(CopiedMemoryTest, NewMemoryIsNoCopy) {
   const MemoryModel memory = MemoryOf(CopiedEarly({.copied = 10e6, .fresh = 256e6}));
   ASSERT_TRUE(memory.copied);
