@@ -40,7 +40,7 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
   finding.id = "worker-memory-copied";
   finding.severity = Severity::kInfo;
   finding.seen = Say<words::kWorkerMemoryCopied>(
-      Give<"workers">(workers), Give<"copied_bytes">(copied.copied),
+      Give<"several">(workers > 1), Give<"workers">(workers), Give<"copied_bytes">(copied.copied),
       Give<"parent_bytes">(copied.parent), Give<"all_bytes">(copied.copied * workers));
   finding.evidence = {{"copied_bytes", copied.copied},  {"parent_bytes", copied.parent},
                       {"fresh_bytes", copied.fresh},    {"private_bytes", copied.private_bytes},

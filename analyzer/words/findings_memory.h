@@ -59,10 +59,11 @@ inline constexpr Message kArraysNotObjects{
 
 inline constexpr Message kWorkerMemoryCopied{
     "worker-memory-copied.seen",
-    "each of {workers:count worker} has copied {copied_bytes:bytes} of the {parent_bytes:bytes} "
-    "that it shared with the training process, {all_bytes:bytes} in all",
-    "{workers:count} 个工作进程各自复制了与训练进程共享的 {parent_bytes:bytes} 中的 "
-    "{copied_bytes:bytes}，合计 {all_bytes:bytes}。"};
+    "[several?each of {workers:count} workers|the only worker] has copied {copied_bytes:bytes} of "
+    "the {parent_bytes:bytes} that it shared with the training process[several?, {all_bytes:bytes} "
+    "in all]",
+    "[several?{workers:count} 个工作进程各自|唯一的工作进程]复制了与训练进程共享的 "
+    "{parent_bytes:bytes} 中的 {copied_bytes:bytes}[several?，合计 {all_bytes:bytes}]。"};
 inline constexpr Message kCopyLess{
     "worker-memory-copied.do",
     "Keep what the dataset holds in a numpy array, a torch.Tensor or a pyarrow table instead of "

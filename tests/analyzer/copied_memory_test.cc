@@ -126,6 +126,16 @@ TEST(CopiedMemoryTest, TheFindingSaysItInBytes) {
   EXPECT_EQ(English(finding->action).find("bounds"), std::string::npos);
 }
 
+TEST(CopiedMemoryTest, TheFindingSpeaksOfOneWorkerInTheSingular) {
+  traces::TraceData data = CopiedEarly({});
+  data.processes[0].facts["loader.0.num_workers"] = "1";
+  const auto finding = FindingOf("worker-memory-copied", std::move(data));
+  ASSERT_TRUE(finding);
+  const std::string seen = English(finding->seen);
+  EXPECT_EQ(seen.find("the only worker has copied"), 0u) << seen;
+  EXPECT_EQ(seen.find("in all"), std::string::npos) << seen;
+}
+
 TEST(CopiedMemoryTest, TheFindingSaysWhereMemoryBoundsTheWorkers) {
   const auto finding = FoundIn({.available = 1e9});
   ASSERT_TRUE(finding);
