@@ -109,31 +109,11 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   return growth;
 }
 
-// The median of the values other than 0, if they are more than half of all values; otherwise 0.
-double MedianOfSome(std::vector<double> values) {
-  const std::size_t all = values.size();
-  values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
-  return 2 * values.size() > all ? Median(std::move(values)) : 0;
-}
-
 // The medians over the workers.
 Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*part) {
-  const auto all = [&](auto get) {
-    std::vector<double> values;
-    for (const WorkerMemory& worker : workers) values.push_back(get(worker.*part));
-    return values;
-  };
-  const auto median = [&](auto get) { return Median(all(get)); };
-  Growth growth;
-  for (Interval Growth::*slope : {&Growth::per_second, &Growth::per_batch}) {
-    growth.*slope = {median([=](const Growth& one) { return (one.*slope).estimate; }),
-                     median([=](const Growth& one) { return (one.*slope).low; }),
-                     median([=](const Growth& one) { return (one.*slope).high; })};
-  }
-  growth.grown = median([](const Growth& one) { return one.grown; });
-  growth.limit = MedianOfSome(all([](const Growth& one) { return one.limit; }));
-  growth.settles = MedianOfSome(all([](const Growth& one) { return one.settles; }));
-  return growth;
+  std::vector<Growth> growths;
+  for (const WorkerMemory& worker : workers) growths.push_back(worker.*part);
+  return MedianGrowth(growths);
 }
 
 // By process: when each of its batches was made, in seconds since the beginning of the run model.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -11,7 +14,50 @@ namespace {
 // Bytes by which an allocator and its caches grow without a leak (ours).
 constexpr double kAllocator = 8e6;
 
+// The median of the values other than 0, if they are more than half of all values; otherwise 0.
+double MedianOfSome(std::vector<double> values) {
+  const std::size_t all = values.size();
+  values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
+  return 2 * values.size() > all ? Median(std::move(values)) : 0;
+}
+
 }  // namespace
+
+Growth MedianGrowth(const std::vector<Growth>& growths) {
+  const auto all = [&](auto get) {
+    std::vector<double> values;
+    for (const Growth& one : growths) values.push_back(get(one));
+    return values;
+  };
+  const auto median = [&](auto get) { return Median(all(get)); };
+  Growth growth;
+  for (Interval Growth::*slope : {&Growth::per_second, &Growth::per_batch}) {
+    growth.*slope = {median([=](const Growth& one) { return (one.*slope).estimate; }),
+                     median([=](const Growth& one) { return (one.*slope).low; }),
+                     median([=](const Growth& one) { return (one.*slope).high; })};
+  }
+  growth.grown = median([](const Growth& one) { return one.grown; });
+  growth.limit = MedianOfSome(all([](const Growth& one) { return one.limit; }));
+  growth.settles = MedianOfSome(all([](const Growth& one) { return one.settles; }));
+  return growth;
+}
+
+GrowingWorkers FindGrowingWorkers(const MemoryModel& memory) {
+  GrowingWorkers growing;
+  growing.all = true;
+  std::vector<Growth> copied;
+  std::vector<Growth> fresh;
+  for (const WorkerMemory& worker : memory.workers) {
+    if (0.8 * worker.watched < kLeastGrowthTime) continue;
+    growing.told = true;
+    if (worker.copied.certain()) copied.push_back(worker.copied);
+    if (worker.fresh.certain()) fresh.push_back(worker.fresh);
+    growing.all = growing.all && (worker.copied.certain() || worker.fresh.certain());
+  }
+  if (!copied.empty()) growing.copied = MedianGrowth(copied);
+  if (!fresh.empty()) growing.fresh = MedianGrowth(fresh);
+  return growing;
+}
 
 bool Growth::certain() const {
   return per_second.low > 0 && per_batch.estimate > 0 && grown >= kAllocator;

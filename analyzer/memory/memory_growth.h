@@ -42,6 +42,9 @@ struct Growth {
   [[nodiscard]] Interval After(double batches) const;
 };
 
+// The medians over several growths.
+[[nodiscard]] Growth MedianGrowth(const std::vector<Growth>& growths);
+
 // Growth of each worker of a loader: medians over the workers that were seen long enough.
 struct WorkerGrowth {
   Growth copied;
@@ -104,6 +107,20 @@ struct MemoryModel {
   // too short for the forecast.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
+
+// A rate of growth is said of a worker only if its samples after the first fifth span at least this
+// many seconds: a slope over a few seconds does not predict a minute.
+inline constexpr double kLeastGrowthTime = 20;
+
+// The workers that grow, of those that were seen for kLeastGrowthTime. Growth without a known cause
+// counts as copied.
+struct GrowingWorkers {
+  bool told = false;             // some worker was seen long enough
+  bool all = false;              // all workers grow
+  std::optional<Growth> copied;  // medians over the workers that grow by this cause
+  std::optional<Growth> fresh;
+};
+[[nodiscard]] GrowingWorkers FindGrowingWorkers(const MemoryModel& memory);
 
 // Growth is extrapolated to this many times the time in which it was seen (ours).
 inline constexpr double kBelieved = 60;

@@ -26,16 +26,24 @@ Statement GrowthOf(const Growth& growth, bool copied, bool kept) {
 }
 
 Statement WorkersOf(const MemoryModel& memory) {
+  constexpr double kUnlike = 1.05;  // a greater ratio of the most to the least makes a range
+  const GrowingWorkers growing = FindGrowingWorkers(memory);
   Statements grows;
-  const Growth& copied = memory.growth.copied;
-  const Growth& fresh = memory.growth.fresh;
-  if (copied.certain()) grows.push_back(GrowthOf(copied, memory.attributed, false));
-  if (memory.attributed && fresh.certain()) grows.push_back(GrowthOf(fresh, false, true));
+  if (growing.copied) grows.push_back(GrowthOf(*growing.copied, memory.attributed, false));
+  if (growing.fresh) grows.push_back(GrowthOf(*growing.fresh, false, true));
+  const auto [least, most] = std::minmax_element(
+      memory.workers.begin(), memory.workers.end(),
+      [](const auto& a, const auto& b) { return a.private_bytes < b.private_bytes; });
+  const bool unlike = most->private_bytes > kUnlike * least->private_bytes;
   const bool shares = memory.shared_bytes > 0;
   return Say<words::kMemoryOfWorkers>(
-      Give<"workers">(memory.worker_count), Give<"private_bytes">(memory.private_bytes),
+      Give<"several">(memory.worker_count != 1), Give<"workers">(memory.worker_count),
+      Give<"private_bytes">(memory.private_bytes),
+      GiveIf<"low_bytes">(unlike, least->private_bytes),
+      GiveIf<"high_bytes">(unlike, most->private_bytes),
       Give<"shared_bytes">(shares ? std::optional(memory.shared_bytes) : std::nullopt),
-      Give<"grows">(grows.empty() ? std::nullopt : std::optional(std::move(grows))));
+      Give<"all">(growing.all), Give<"flat">(growing.told),
+      GiveIf<"grows">(!grows.empty(), std::move(grows)));
 }
 
 Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
@@ -163,9 +171,10 @@ std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis) {
   std::vector<MemoryNote> notes;
   if (!diagnosis.loader) return notes;
   const MemoryModel& memory = diagnosis.loader->memory;
-  const bool grows = memory.growth.copied.certain() || memory.growth.fresh.certain();
   if (memory.known) {
     notes.push_back({WorkersOf(memory), grows ? Severity::kWarning : Severity::kInfo});
+    const GrowingWorkers growing = FindGrowingWorkers(memory);
+    const bool grows = growing.copied || growing.fresh;
   }
   for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;

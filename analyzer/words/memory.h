@@ -9,11 +9,15 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kMemoryOfWorkers{
     "memory.workers",
-    "{workers:count worker} with {private_bytes:bytes} of their own each"
-    "[, {shared_bytes:bytes} shared with their parent]; "
-    "[grows?each grows by {grows:words}|none grows]",
-    "{workers:count} 个工作进程，每个自身占用 {private_bytes:bytes}"
-    "[，与父进程共享 {shared_bytes:bytes}]；[grows?每个的增长速度为{grows:words}|均未增长]"};
+    "{workers:count worker} with [low_bytes?{low_bytes:bytes} to {high_bytes:bytes}|"
+    "{private_bytes:bytes}] of [several?their own each|its own]"
+    "[, {shared_bytes:bytes} shared with [several?their|its] parent]"
+    "[grows?; [all?[several?each|it] grows|some grow] by {grows:words}|"
+    "[flat?; [several?none grows|it does not grow]]]",
+    "{workers:count} 个工作进程，[several?每个]自身占用 [low_bytes?{low_bytes:bytes} 至 "
+    "{high_bytes:bytes}|{private_bytes:bytes}][，与父进程共享 {shared_bytes:bytes}]"
+    "[grows?；[all?[several?每个的]|部分进程的]增长速度为{grows:words}|"
+    "[flat?；[several?均]未增长]]"};
 inline constexpr Message kMemoryGrowth{
     "memory.growth",
     "{rate_bytes:bytes} a minute ({low_bytes:bytes} to {high_bytes:bytes}) "

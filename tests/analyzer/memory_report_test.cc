@@ -97,8 +97,52 @@ TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {
   EXPECT_EQ(CountedText(0, "worker"), "0 workers");
 }
 
+// Long enough for a rate of growth: some 30 s.
+Synthetic LongRun() {
+  Synthetic run = TwoWorkers();
+  run.costs = testing::Always({.read = 1, .decode = 12, .augment = 3, .step = 40});
+  return run;
+}
+
+std::string NoteOfWorkers(traces::TraceData data) {
+  const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
+  return notes.empty() ? std::string() : English(notes.front().statement);
+}
+
+Walk Flat(double) {
+  return Walk{};
+}
+
+TEST(MemoryReportTest, ARateOfGrowthIsSaidOnlyOfWorkersThatWereSeenLongEnough) {
+  EXPECT_EQ(NoteOfWorkers(WithMemory(TwoWorkers(), Copying)).find("grow"), std::string::npos);
+  EXPECT_EQ(NoteOfWorkers(WithMemory(TwoWorkers(), Flat)).find("grow"), std::string::npos);
+  const std::string grows = NoteOfWorkers(WithMemory(LongRun(), Copying));
+  EXPECT_NE(grows.find("; each grows by "), std::string::npos) << grows;
+  const std::string flat = NoteOfWorkers(WithMemory(LongRun(), Flat));
+  EXPECT_NE(flat.find("; none grows"), std::string::npos) << flat;
+}
+
+TEST(MemoryReportTest, WorkersThatDifferAreNotSpokenOfAsOne) {
+  testing::Told told;
+  told.last = Flat;
+  const std::string note = NoteOfWorkers(WithMemory(LongRun(), testing::Leaking, told));
+  const Walk end = testing::Leaking(1);
+  EXPECT_EQ(note.find("2 workers with 40.0 MB to " + BytesText(end.own) + " of their own each"), 0u)
+      << note;
+  EXPECT_NE(note.find("; some grow by "), std::string::npos) << note;
+}
+
+TEST(MemoryReportTest, SpeaksOfOneWorkerInTheSingular) {
+  Synthetic run = LongRun();
+  run.workers = 1;
+  const std::string note = NoteOfWorkers(WithMemory(run, Flat));
+  EXPECT_EQ(note.find("1 worker with 40.0 MB of its own, 900 MB shared with its parent"), 0u)
+      << note;
+  EXPECT_NE(note.find("; it does not grow"), std::string::npos) << note;
+}
+
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
-  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
+  const auto trace = traces::MakeTrace(WithMemory(LongRun(), Copying));
   const Report report = BuildReport(*trace, "t");
   const std::string text =
       std::regex_replace(ReportText(report, Colour::kOff), std::regex("\\s+"), " ");

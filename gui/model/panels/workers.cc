@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/memory/memory_growth.h"
 #include "analyzer/memory/private_memory.h"
 #include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
@@ -99,7 +100,7 @@ void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) 
   const std::span<const double> value = std::span(series.value).subspan(skip);
   const double span = at.back() - at.front();
   line.curve_known = at.size() >= kFewest && span >= 1;
-  line.growth_known = line.curve_known && span >= kLeastGrowthTime;
+  line.growth_known = line.curve_known && span >= analyzer::kLeastGrowthTime;
   if (line.growth_known) line.growth = analyzer::TheilSenSlope(at, value);
 }
 

@@ -26,10 +26,6 @@ enum class MemoryKind : std::uint8_t {
 inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
                                             MemoryKind::kOfParent};
 
-// The samples after the first fifth must span at least this time: a slope over a few seconds does
-// not predict a minute.
-inline constexpr double kLeastGrowthTime = 20;  // seconds
-
 struct WorkerLine {
   std::int32_t worker_id = -1;
   std::uint32_t process = 0;  // index into Trace::processes()
@@ -49,7 +45,7 @@ struct WorkerLine {
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;
   double growth = 0;          // bytes a second
-  bool growth_known = false;  // enough samples over kLeastGrowthTime
+  bool growth_known = false;  // enough samples over analyzer::kLeastGrowthTime
   bool curve_known = false;   // enough samples to prefer this kind of memory
 };
 
