@@ -62,6 +62,7 @@ Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
                                                           : std::nullopt),
       Give<"shared_bytes">(shares ? std::optional(forecast.shared) : std::nullopt),
       Give<"size_bytes">(sized ? std::optional(memory.shared.size) : std::nullopt),
+      GiveIf<"ranks">(memory.ranks > 1, memory.ranks),
       Give<"limit_of">(ends ? std::optional(LimitOf(memory)) : std::nullopt),
       Give<"when">(ends ? std::optional(RunsOut(*forecast.out_of_memory)) : std::nullopt));
 }
@@ -172,9 +173,9 @@ std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return notes;
   const MemoryModel& memory = diagnosis.loader->memory;
   if (memory.known) {
-    notes.push_back({WorkersOf(memory), grows ? Severity::kWarning : Severity::kInfo});
     const GrowingWorkers growing = FindGrowingWorkers(memory);
     const bool grows = growing.copied || growing.fresh;
+    notes.push_back({WorkersOf(memory), grows ? Severity::kWarning : Severity::kInfo});
   }
   for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;

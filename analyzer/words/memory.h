@@ -30,12 +30,14 @@ inline constexpr Message kMemoryOfSetting{
     "[suggested?suggested, ]{workers:count worker}, prefetch {prefetch:count}: "
     "{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?with their batches|for "
     "batches (the workers' own memory is not known)][ {horizon:words}][; {shared_bytes:bytes} of "
-    "/dev/shm (a third of it in reserve[; it has {size_bytes:bytes}])][; memory of the "
-    "{limit_of:words} runs out {when:words}]",
+    "/dev/shm (a third of it in reserve[; {size_bytes:bytes}[ranks? for each of {ranks:count} "
+    "ranks| "
+    "in size]])][; memory of the {limit_of:words} runs out {when:words}]",
     "[suggested?建议：]{workers:count} 个工作进程，预取 "
     "{prefetch:count}：{total_bytes:bytes}[（{low_bytes:bytes} 至 "
     "{high_bytes:bytes}）][whole?，含批次|，仅批次（工作进程自身的内存未知）][，{horizon:words}]["
-    "；/dev/shm 需要 {shared_bytes:bytes}（其中三分之一为余量[，容量 "
+    "；/dev/shm 需要 {shared_bytes:bytes}（其中三分之一为余量[，[ranks?{ranks:count} 个 rank "
+    "各有|容量] "
     "{size_bytes:bytes}]）][；{limit_of:words}的内存预计{when:words}耗尽]"};
 inline constexpr Message kMemoryOfTrainer{
     "memory.trainer",

@@ -18,6 +18,7 @@
 #include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_memory.h"
+#include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -139,6 +140,16 @@ TEST(MemoryReportTest, SpeaksOfOneWorkerInTheSingular) {
   EXPECT_EQ(note.find("1 worker with 40.0 MB of its own, 900 MB shared with its parent"), 0u)
       << note;
   EXPECT_NE(note.find("; it does not grow"), std::string::npos) << note;
+}
+
+// /dev/shm has 8 GB; the forecast compares the needs of one rank with its half.
+TEST(MemoryReportTest, ThePartOfARankIsNotCalledTheSizeOfDevShm) {
+  traces::TraceData data = testing::SideBySide({}, 2);
+  data.facts["shm.size"] = "8000000000";
+  const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
+  ASSERT_FALSE(notes.empty());
+  const std::string note = English(notes.front().statement);
+  EXPECT_NE(note.find("of /dev/shm (4.00 GB for each of 2 ranks)"), std::string::npos) << note;
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {

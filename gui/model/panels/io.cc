@@ -288,7 +288,7 @@ DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {
     set.bytes = report.diagnosis.loader->material.dataset_bytes;
     set.samples = report.diagnosis.run.loader().config.dataset_length;
   }
-  set.memory = static_cast<double>(report.diagnosis.run.host.memory().value);
+  set.memory = static_cast<double>(report.diagnosis.run.machine().memory().value);
   return set;
 }
 

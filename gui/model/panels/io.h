@@ -108,7 +108,7 @@ struct DataSet {
   std::string device;       // "nvme", "ssd", "rotational", "memory", "network", "unknown"
   double bytes = 0;         // 0: not known
   std::int64_t samples = -1;
-  double memory = 0;  // bytes of RAM that the run may use; 0: not known
+  double memory = 0;  // bytes of RAM of the host, or of its control group; 0: not known
 };
 [[nodiscard]] DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report);
 

@@ -141,6 +141,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.measured = grid->recorded;
   answer.whole_run = grid->whole_run;
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
+  answer.ranks = diagnosis.run.host.ranks;
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }

@@ -66,7 +66,8 @@ struct WhatIfAnswer {
   double measured = 0;  // base_rate() of the recording, the base of all predictions
   Effect effect = Effect::kWithinDoubt;  // of `chosen`
   bool whole_run = false;                // all rates are of the whole run, as in Diagnosis
-  double budget = 0;                     // bytes, 0: not known
+  double budget = 0;                     // bytes, 0: not known; the part of one rank
+  int ranks = 1;                         // ranks that share the machine's memory
   std::string code;  // line to paste, "" if the loader's arguments are not known
 };
 // Predicts the chosen setting and the curve through it. Errors: those of analyzer::PredictGrid, and

@@ -212,6 +212,7 @@
   X(kChosenPoint, "chosen", "所选")                                                                \
   X(kRateOverWorkers, "Throughput over the number of workers", "吞吐量随工作进程数变化")           \
   X(kMemoryBudget, "budget {}", "预算 {}")                                                         \
+  X(kMemoryBudgetOfRank, "budget {} for each of {} ranks", "预算 {}（{} 个 rank 各有）")           \
   X(kTooMuchMemory, "does not fit into memory", "超出内存预算")                                    \
   X(kCodeLine, "Line to paste", "可粘贴的代码")                                                    \
   X(kAssumed, "Assumed", "假设")                                                                   \

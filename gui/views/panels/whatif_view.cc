@@ -107,10 +107,12 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
          ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneck), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
   const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
-  const std::string budget =
-      answer.budget > 0 ? ui.F(Text::kMemoryBudget,
-                               analyzer::BytesText(static_cast<std::uint64_t>(answer.budget)))
-                        : "";
+  std::string budget;
+  if (answer.budget > 0) {
+    const std::string bytes = analyzer::BytesText(answer.budget);
+    budget = answer.ranks > 1 ? ui.F(Text::kMemoryBudgetOfRank, bytes, answer.ranks)
+                              : ui.F(Text::kMemoryBudget, bytes);
+  }
   figure(2, ui.T(Text::kMemory), memory,
          answer.chosen.fits ? budget : ui.T(Text::kTooMuchMemory) + std::string("  ·  ") + budget,
          answer.chosen.fits ? p.text : p.bad);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/words/format.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -200,6 +201,14 @@ TEST(SeriesTest, SpreadsByTheShareOfEachBin) {
   EXPECT_DOUBLE_EQ(series.sum(), 10);
   EXPECT_DOUBLE_EQ(series.At(4.2), 1);
   EXPECT_DOUBLE_EQ(series.At(-1), 0);
+}
+
+// The ranks of a host use its page cache in common.
+TEST(IoModelTest, ADataSetIsComparedWithTheMemoryOfTheWholeHost) {
+  traces::TraceData data = analyzer::testing::SideBySide({}, 2);
+  data.facts["memory.total"] = "16000000000";
+  const auto trace = traces::MakeTrace(std::move(data));
+  EXPECT_DOUBLE_EQ(DataSetOf(*trace, analyzer::BuildReport(*trace, "t")).memory, 16e9);
 }
 
 }  // namespace

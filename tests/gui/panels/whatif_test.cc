@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::gui {
 namespace {
@@ -232,6 +234,18 @@ TEST_F(WhatIfTest, ASettingThatLosesIsNoGain) {
   const auto gain = Ask(diagnosis_, faster);
   ASSERT_TRUE(gain);
   EXPECT_EQ(gain->effect, Effect::kGain);
+}
+
+// The budget is the part of one rank, so it must not be shown as the machine's.
+TEST(WhatIfRanksTest, TheBudgetIsThatOfOneOfTheRanks) {
+  const Synthetic run;
+  traces::TraceData data = analyzer::testing::SideBySide(run, 2);
+  data.facts["memory.total"] = "16000000000";
+  const auto diagnosis = analyzer::Diagnose(*traces::MakeTrace(std::move(data)));
+  const auto answer = Ask(diagnosis, Recorded(diagnosis));
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->ranks, 2);
+  EXPECT_DOUBLE_EQ(answer->budget, 4e9);
 }
 
 }  // namespace
