@@ -4,8 +4,8 @@
 //
 // Threshold: a rank waits for a share of its time that is 10 percentage points above the median of
 // the ranks (docs/diagnosis.md R38). Or the steps of the ranks end together, and iterations are a
-// twentieth longer than if each rank waited the mean time (kineto's threshold). At least two ranks
-// were recorded, and all recorded ranks have eight steady iterations in common.
+// twentieth longer than if the last rank waited as long as the others (kineto's threshold). At
+// least two ranks were recorded, and all recorded ranks have eight steady iterations in common.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <algorithm>
 #include <cstdint>

@@ -101,7 +101,7 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
       imbalance.loop += (passings[r]->wait + passings[r]->step) / ranks;
       if (passings[r]->wait > passings[last]->wait) last = r;
     }
-    const double cost = passings[last]->wait - sum / ranks;
+    const double cost = passings[last]->wait - (sum - passings[last]->wait) / (ranks - 1);
     imbalance.cost += cost;
     summary.rows[last].held_up += cost;
   }
