@@ -50,11 +50,14 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
     if (batch.wait() > kDataBound * (batch.wait() + batch.step())) data_bound += 1;
   }
   if (waits.empty() || loop.time <= 0) return row;
+  const auto count = static_cast<double>(waits.size());
   row.samples_rate = samples / loop.time;
   row.wait_fraction = loop.wait_fraction();
-  row.data_bound = data_bound / static_cast<double>(waits.size());
-  row.wait = Median(std::move(waits));
-  row.step = Median(std::move(steps));
+  row.data_bound = data_bound / count;
+  row.wait = loop.wait / count;
+  row.step = (loop.time - loop.wait) / count;
+  row.median_wait = Median(std::move(waits));
+  row.median_step = Median(std::move(steps));
   return row;
 }
 

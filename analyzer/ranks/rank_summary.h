@@ -27,11 +27,13 @@ struct RankRow {
   std::size_t batches = 0;  // of the whole recording
   double samples_rate = 0;
   double wait_fraction = 0;  // share of its loop's time
-  double wait = 0;           // median over the iterations
-  double step = 0;           // median; includes waiting for other ranks
-  double data_bound = 0;     // share of iterations that spent more than a twentieth on waiting
-  double held_up = 0;        // its part of Imbalance::cost: iterations in which it waited longest
-  double cores = 0;          // its part of the host's cores
+  double wait = 0;           // mean over the iterations
+  double step = 0;           // mean; includes waiting for other ranks
+  double median_wait = 0;
+  double median_step = 0;
+  double data_bound = 0;  // share of iterations that spent more than a twentieth on waiting
+  double held_up = 0;     // its part of Imbalance::cost: iterations in which it waited longest
+  double cores = 0;       // its part of the host's cores
 };
 
 // The cost if ranks do not get their data at the same time. In a collective all ranks wait for the

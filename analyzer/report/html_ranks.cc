@@ -59,7 +59,7 @@ std::string Table(const RankSummary& ranks, Language language) {
       TableHead({Word<words::kColumnRank>(language), Word<words::kColumnHost>(language),
                  Word<words::kColumnWorkers>(language), Word<words::kColumnCores>(language),
                  Word<words::kSamplesPerSecond>(language), Word<words::kColumnWaits>(language),
-                 Word<words::kColumnWaitMedian>(language), Word<words::kColumnStepMedian>(language),
+                 Word<words::kColumnWaitMean>(language), Word<words::kColumnStepMean>(language),
                  Word<words::kColumnDataBound>(language), Word<words::kColumnHeldUp>(language)});
   for (const RankRow& row : ranks.rows) {
     text += fmt::format(

@@ -65,7 +65,8 @@ void WriteRow(const RankRow& row, const RankSummary& ranks, JsonWriter& json) {
   json.Field("num_workers", row.workers).Field("prefetch_factor", row.prefetch);
   json.Field("batches", static_cast<std::uint64_t>(row.batches));
   json.Field("samples_per_s", row.samples_rate).Field("wait_fraction", row.wait_fraction);
-  json.Field("wait_p50_s", row.wait).Field("step_p50_s", row.step);
+  json.Field("wait_mean_s", row.wait).Field("step_mean_s", row.step);
+  json.Field("wait_p50_s", row.median_wait).Field("step_p50_s", row.median_step);
   json.Field("data_bound_fraction", row.data_bound).Field("held_up_s", row.held_up);
   json.Field("cores", row.cores);
   json.EndObject();
@@ -149,7 +150,7 @@ std::string RanksText(const Report& report) {
   std::string text = Labelled("ranks", English(recorded));
   if (!ranks.several()) return text;
   text += Line("rank", PlaceCell(ranks.hosts.size() > 1, "host", "cores"),
-               {"workers", "samples/s", "wait", "wait p50", "step p50", "data-bound", "held up"});
+               {"workers", "samples/s", "waits", "for data", "step", "data-bound", "held up"});
   const std::vector<const RankRow*> shown = Shown(ranks);
   for (const RankRow* row : shown) text += Line(*row, ranks);
   if (shown.size() < ranks.rows.size()) {

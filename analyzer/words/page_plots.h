@@ -210,8 +210,8 @@ inline constexpr Message kStepCaption{
     "。只"
     "要下方有内核运行，等待数据就没有代价。"};
 inline constexpr Message kRankPlot{"plot.ranks", "An iteration of each rank", "各 rank 的一次迭代"};
-inline constexpr Message kRankAxis{"plot.ranks.axis", "milliseconds of an iteration, medians",
-                                   "一次迭代（毫秒，中位数）"};
+inline constexpr Message kRankAxis{"plot.ranks.axis", "milliseconds of an iteration, means",
+                                   "一次迭代（毫秒，平均）"};
 inline constexpr Message kRankNumber{"plot.ranks.rank", "rank {rank:count}", "rank {rank:count}"};
 inline constexpr Message kRankWaits{"plot.ranks.waits",
                                     "rank {rank:count} waits for data: {time:duration}",

@@ -19,8 +19,8 @@ struct RankLine {
   double cores = 0;      // its share of the host's cores, in cores
   double rate = 0;       // samples a second
   double wait = 0;       // fraction of its loop
-  double data = 0;       // seconds an iteration waits for data, median
-  double step = 0;       // seconds, median
+  double data = 0;       // seconds an iteration waits for data, mean
+  double step = 0;       // seconds, mean
   double held_up = 0;    // fraction of all ranks' loops spent waiting for its data
   bool slow = false;     // the ranks wait for this one most of the time
   bool verdict = false;  // the other views show this rank's loader

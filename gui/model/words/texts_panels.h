@@ -214,9 +214,9 @@
   X(kRankRate, "samples/s", "样本/秒") \
   X(kRankWaits, "waits", "等待占比") \
   X(kRankData, "for data", "等数据") \
-  X(kRankDataTip, "waiting for data in one iteration, median", "每次迭代等待数据的时间（中位数）") \
+  X(kRankDataTip, "waiting for data in one iteration, mean", "每次迭代等待数据的时间（平均）") \
   X(kRankStep, "step", "训练步") \
-  X(kRankStepTip, "median; waiting for other ranks included", "中位数；包含等待其他 rank 的时间") \
+  X(kRankStepTip, "mean; waiting for other ranks included", "平均；包含等待其他 rank 的时间") \
   X(kRankHeldUp, "others wait", "拖慢其他") \
   X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
   X(kRankShown, "The other views show this rank's loader.", "其他视图显示该 rank 的加载器。") \

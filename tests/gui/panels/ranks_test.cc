@@ -31,6 +31,15 @@ TEST(RanksModelTest, TheSlowRankStandsOut) {
   EXPECT_EQ(model.lines[2].host, "node0");
 }
 
+// Seven of eight iterations wait 1 ms, so medians would tell of another share.
+TEST(RanksModelTest, WaitAndStepMakeUpTheShareThatARankWaits) {
+  Ranked run;
+  run.wait = [](int rank, int i) { return rank == 0 && i % 8 == 0 ? 40.0 : 1.0; };
+  for (const RankLine& line : RanksOf(run).lines) {
+    EXPECT_NEAR(line.data / (line.data + line.step), line.wait, 1e-9);
+  }
+}
+
 TEST(RanksModelTest, EvenRanksAreSaidToBe) {
   EXPECT_EQ(RanksOf(Ranked{}).verdict, RankVerdict::kEven);
 }
