@@ -25,13 +25,13 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kMissed = 1.05;         // a search is repeated if the whole combination gains this
-                                         // many times as much as its steps
-constexpr int kDeeper = 4;               // this many times the depth is tried to tell what a deeper
-                                         // queue would gain
-constexpr double kOtherCeiling = 1.001;  // less does not show in the figures
-constexpr double kAtLimit = 1.05;        // if the headroom is smaller, the step is the limit, as in
-                                         // attribution
+constexpr double kMissed = 1.05;        // a search is repeated if the whole combination gains this
+                                        // many times as much as its steps
+constexpr int kDeeper = 4;              // this many times the depth is tried to tell what a deeper
+                                        // queue would gain
+constexpr double kOtherCeiling = 1.01;  // less is no limit of its own for a reader
+constexpr double kAtLimit = 1.05;       // if the headroom is smaller, the step is the limit, as in
+                                        // attribution
 // A long recording is shortened to this many batches or samples to name the bottleneck of a step.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
@@ -318,7 +318,8 @@ void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
     plan.steps[i].with_next = GainsWithNext(plan.steps, i);
   }
   plan.simulations = space_.simulations();
-  if (const double end = CeilingOf(moves); end > kOtherCeiling * plan.ceiling) {
+  const double end = CeilingOf(moves);
+  if (end > plan.ceiling && (end > kOtherCeiling * plan.ceiling || plan.end() > plan.ceiling)) {
     plan.ceiling = end;
     plan.other_copies = true;
   }

@@ -10,6 +10,7 @@
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
 namespace {
@@ -34,6 +35,15 @@ TEST(StaircaseTest, LeadsFromTheRunAsItIsToTheTrainingStepAlone) {
   EXPECT_EQ(stairs.stairs.front().rate.estimate, report.plan.now.estimate);
   EXPECT_EQ(stairs.stairs.back().kind, StairKind::kCeiling);
   EXPECT_EQ(stairs.stairs.back().rate.estimate, report.plan.ceiling);
+}
+
+// The copies that the plan leaves are a little shorter than the recorded ones. That is no reason to
+// show another limit than the card beside the plan.
+TEST(StaircaseTest, ALimitThatIsTheSameForAReaderHasOneFigure) {
+  const auto trace = traces::MakeTrace(testing::MakeGpuRun({}));
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t.penstock");
+  EXPECT_EQ(report.plan.ceiling, report.diagnosis.ceiling);
+  EXPECT_LE(report.plan.end(), report.plan.ceiling);
 }
 
 TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
