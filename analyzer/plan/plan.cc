@@ -46,7 +46,8 @@ struct Move {
 struct Found {
   Combination end;
   std::vector<Move> moves;
-  double speedup = 1;     // with these moves
+  Combination reached;    // with these moves
+  double speedup = 1;     // the same
   double promised = 1;    // with the whole combination
   LeverSet left_out = 0;  // levers of the combination that are worth no step
 };
@@ -87,7 +88,10 @@ class Planner {
   [[nodiscard]] std::vector<Move> Worthwhile(const std::vector<Move>& moves);
   [[nodiscard]] Combination Reached(const std::vector<Move>& moves) const;
   [[nodiscard]] double CeilingOf(const std::vector<Move>& moves) const;
-  [[nodiscard]] Found Search(const Combination& suggested, LeverSet without, int most);
+  [[nodiscard]] Found Measure(const Combination& end);
+  [[nodiscard]] Found Search(const Combination& suggested, LeverSet without, int most) {
+    return Measure(SearchPlan(space_, levers_, suggested, without, most));
+  }
   void Finish(const std::vector<Move>& moves, Plan& plan);
   [[nodiscard]] std::vector<PlanRest> RestOf(const std::vector<Move>& moves,
                                              const std::vector<PlanStep>& steps);
@@ -270,16 +274,14 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   return rest;
 }
 
-// Searches without the levers in `without`. A lever whose gain has a wide interval is worth no
-// step, but may have kept other levers out of the best combination. A search without it finds these
-// other levers.
-Found Planner::Search(const Combination& suggested, LeverSet without, int most) {
-  end_ = SearchPlan(space_, levers_, suggested, without, most);
-  Found found{end_, Worthwhile(InOrder(MovesTo(end_)))};
-  const Combination reached = Reached(found.moves);
-  found.speedup = Predict(reached).speedup;
-  found.promised = Predict(end_).speedup;
-  found.left_out = end_.levers & ~reached.levers;
+// What is worth a step on the way to `end`.
+Found Planner::Measure(const Combination& end) {
+  end_ = end;
+  Found found{.end = end, .moves = Worthwhile(InOrder(MovesTo(end))), .reached = {}};
+  found.reached = Reached(found.moves);
+  found.speedup = Predict(found.reached).speedup;
+  found.promised = Predict(end).speedup;
+  found.left_out = end.levers & ~found.reached.levers;
   return found;
 }
 
@@ -341,12 +343,17 @@ void Planner::Fill(Plan& plan) {
   const int extra = base_.sample_tasks ? 1 : 0;
   const Combination suggested{0, suggestion.workers, suggestion.prefetch + extra};
   Found best = Search(suggested, 0, kMostSimulations);
+  // A lever whose gain has a wide interval is worth no step, but may have kept others out.
   LeverSet out = best.left_out;
   for (int again = 0; again < 2 && out != 0 && best.promised > kMissed * best.speedup; ++again) {
     const Found other = Search(suggested, out, kMostAgain);
     out |= other.left_out;
     if (other.speedup > best.speedup) best = other;
   }
+  // Without its moves of little gain, it may gain no more than the suggested arguments alone.
+  const Found plain = Measure(suggested);
+  const bool as_good = best.speedup <= plain.speedup * (1 + kPlanTolerance);
+  if (!plain.moves.empty() && as_good && space_.Cheaper(plain.reached, best.reached)) best = plain;
   end_ = best.end;
   Finish(best.moves, plan);
   plan.rest = RestOf(best.moves, plan.steps);

@@ -46,6 +46,14 @@ TEST(StaircaseTest, ALimitThatIsTheSameForAReaderHasOneFigure) {
   EXPECT_LE(report.plan.end(), report.plan.ceiling);
 }
 
+// Six workers gain as much as decoding on the GPU, within 2 %.
+TEST(StaircaseTest, ALineOfCodeComesBeforeFiftyThatGainNoMore) {
+  const auto trace = traces::MakeTrace(testing::MakeGpuRun({}));
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t.penstock");
+  ASSERT_FALSE(report.plan.steps.empty());
+  EXPECT_EQ(report.plan.steps.front().id, "num_workers");
+}
+
 TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
   const analyzer::Report report = Planned();
   const Stair step = StaircaseOf(report, Language::kEnglish).stairs[1];
