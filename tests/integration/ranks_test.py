@@ -114,7 +114,7 @@ class Torchrun(Ranks):
         self.assertEnded(run(support.record(trace, command), timeout=LIMIT))
         report = self.report(trace)
         self.assertEqual(len(report["ranks"]["table"]), 2)
-        self.assertLess(report["ranks"]["imbalance"]["cost_fraction"], 0.25, report["ranks"])
+        self.assertLess(report["ranks"]["imbalance"]["cost_fraction"], 0.5, report["ranks"])
 
     def test_ranks_that_no_variable_tells_are_those_of_the_process_group(self):
         trace = self.path("t.penstock")
