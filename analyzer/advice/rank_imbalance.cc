@@ -40,6 +40,14 @@ bool RanksElsewhere(const traces::Trace& trace) {
   return world > 1 && ranks.size() < 2;
 }
 
+// Whether deeper queues may gain: the prediction suggests one, or nothing could be predicted.
+bool MayGainByDepth(const RuleInput& input) {
+  if (!input.diagnosis.loader) return true;
+  const Suggestion& suggestion = input.loader().suggestion;
+  return !suggestion.missing.empty() ||
+         (suggestion.changes && suggestion.prefetch > input.run().config.prefetch_factor);
+}
+
 }  // namespace
 
 void RankImbalance(const RuleInput& input, Advice& out) {
@@ -79,7 +87,8 @@ void RankImbalance(const RuleInput& input, Advice& out) {
                       {"cost_threshold", kCost},
                       {"share_of_slowest", imbalance.slowest_share},
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};
-  finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)));
+  finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)),
+                                           Give<"deeper">(MayGainByDepth(input)));
   if (fixed && row != nullptr) finding.pids = {row->pid};
   out.findings.push_back(std::move(finding));
 }

@@ -215,14 +215,15 @@ inline constexpr Message kEqualRanks{
     "[fixed?Every rank waits for the slowest. Give all the same work (equal shards, lengths in "
     "buckets that the ranks share, which makes batches less random) and this rank its own cores; "
     "with accelerate, dispatch_batches=False.[ It runs on {host:text}: compare that host's storage "
-    "and other load.]|In every iteration another rank is last: the cost of a batch varies. Raise "
-    "prefetch_factor on all ranks, and give them the same work (lengths in buckets that the ranks "
-    "share, which makes batches less random).]",
+    "and other load.]|In every iteration another rank is last: the cost of a batch varies. "
+    "[deeper?Raise prefetch_factor on all ranks, and give|Give] them the same work (lengths in "
+    "buckets that the ranks share, which makes batches less random).]",
     "[fixed?每个 rank 都在等待最慢的一个。让所有 rank 的工作量相同（大小相同的分片；各 rank "
     "共用的长度分桶，这会降低批次的随机性），并给此 rank 独占的核心；使用 accelerate 时设置 "
     "dispatch_batches=False。[它运行在 {host:text} "
-    "上：请比较该主机的存储和其他负载。]|每次迭代最后完成的 rank 都不同：批次的成本不一。在所有 "
-    "rank 上提高 prefetch_factor，并让它们的工作量相同（各 rank "
+    "上：请比较该主机的存储和其他负载。]|每次迭代最后完成的 rank "
+    "都不同：批次的成本不一。[deeper?在所有 rank "
+    "上提高 prefetch_factor，并|请]让它们的工作量相同（各 rank "
     "共用的长度分桶，这会降低批次的随机性）。]"};
 
 inline constexpr Message kRanksExceedHost{

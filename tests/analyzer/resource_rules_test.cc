@@ -11,6 +11,7 @@
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/rule_names.h"
 #include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::analyzer::testing {
 namespace {
@@ -158,6 +159,31 @@ TEST(ResourceRulesTest, ManyTensorsExhaustDescriptors) {
 TEST(ResourceRulesTest, FewTensorsOrNamedOnesAreFine) {
   EXPECT_FALSE(FindingOf("too-many-descriptors", Tensors(100, "file_descriptor")));
   EXPECT_FALSE(FindingOf("too-many-descriptors", Tensors(500, "file_system")));
+}
+
+// A plan that keeps the loader as it is must not stand beside advice to change it.
+TEST(RankImbalanceTest, AdvisesADeeperQueueOnlyWhereOneMayGain) {
+  testing::Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int i) { return i % 4 == rank ? 6.0 : 1.0; };
+  const auto trace = traces::MakeTrace(testing::TraceOfAll(run));
+  Diagnosis diagnosis = Diagnose(*trace);
+  ASSERT_TRUE(diagnosis.loader);
+  const auto advised = [&] {
+    for (const Finding& finding : RunRules(*trace, diagnosis).findings) {
+      if (finding.id != "rank-imbalance") continue;
+      return English(finding.action).find("prefetch_factor") != std::string::npos;
+    }
+    ADD_FAILURE() << "no finding";
+    return false;
+  };
+  Suggestion& suggestion = diagnosis.loader->suggestion;
+  suggestion.missing = {};
+  suggestion.changes = false;
+  EXPECT_FALSE(advised());
+  suggestion.changes = true;
+  suggestion.prefetch = diagnosis.run.loader().config.prefetch_factor + 2;
+  EXPECT_TRUE(advised());
 }
 
 }  // namespace
