@@ -30,7 +30,8 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
       {"wait_fraction", wait}, {"threshold", 0.05}, {"usable_cores", input.loader().cpu.cores}};
   const Statement& note = suggestion.note;
   finding.action =
-      Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
+      Say<words::kStartWorkers>(Give<"known">(suggestion.missing.empty()), Give<"workers">(workers),
+                                Give<"prefetch">(prefetch),
                                 Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
   // If, for example, there is only one core and all of the work is computing, workers gain nothing.

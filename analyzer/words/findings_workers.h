@@ -24,8 +24,10 @@ inline constexpr Message kNoWorkerProcesses{
     "批次在训练进程中制作，训练进程有 {wait_fraction:%0} 的时间在等待。"};
 inline constexpr Message kStartWorkers{
     "no-worker-processes.do",
-    "Set num_workers={workers:count} and prefetch_factor={prefetch:count}[; {repeats:words}].",
-    "设置 num_workers={workers:count} 和 prefetch_factor={prefetch:count}[；{repeats:words}]。"};
+    "Set [known?num_workers={workers:count} and prefetch_factor={prefetch:count}|num_workers above "
+    "0; which number gains most cannot be predicted from this recording][; {repeats:words}].",
+    "设置 [known?num_workers={workers:count} 和 prefetch_factor={prefetch:count}|num_workers 大于 "
+    "0；取多少收益最大，无法从此录制预测][；{repeats:words}]。"};
 
 inline constexpr Message kTooFewWorkers{
     "too-few-workers.seen",

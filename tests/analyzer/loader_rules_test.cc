@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/words/rule_needs.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer {
@@ -283,6 +284,23 @@ TEST(SlowWorkerStartTest, IsSilentOfOneWorkerThatMakesAllBatches) {
     std::erase_if(data.events, of_others);
   };
   EXPECT_FALSE(Finds("slow-worker-start", run, And(LoaderFact("start_method", "spawn"), one_part)));
+}
+
+// Where no setting can be suggested, a finding must not name one either.
+TEST(NoWorkerProcessesTest, NamesNoNumberWhereNoneCanBePredicted) {
+  Synthetic run;
+  run.workers = 0;
+  const auto trace = testing::SyntheticTrace(run);
+  Diagnosis diagnosis = Diagnose(*trace);
+  const auto action = [&] {
+    for (const Finding& finding : RunRules(*trace, diagnosis).findings) {
+      if (finding.id == "no-worker-processes") return English(finding.action);
+    }
+    return std::string("no finding");
+  };
+  EXPECT_NE(action().find("Set num_workers="), std::string::npos) << action();
+  diagnosis.loader->suggestion.missing = Say<words::kRuleNeedsWorkerMemory>();
+  EXPECT_NE(action().find("Set num_workers above 0"), std::string::npos) << action();
 }
 
 }  // namespace
