@@ -18,11 +18,13 @@ namespace {
 constexpr double kLoopShare = 0.15;
 constexpr double kLoopTimes = 50;
 constexpr double kLoopGone = 0.9;
+constexpr double kTellApart = 0.01;  // shares that differ by less look alike
 
 struct Loop {
   const FunctionProfile* profile = nullptr;
   const FunctionTime* function = nullptr;
-  double share = 0;        // share of the workers' time
+  double share = 0;        // share of the workers' time, in the interpreter
+  double with_calls = 0;   // the same, with the library functions that it calls
   double count = 0;        // times per sample or batch
   std::uint32_t line = 0;  // 0: the function itself is called that often
 };
@@ -30,15 +32,17 @@ struct Loop {
 // The part of a function that runs often: its repeated lines, or the whole function if it is called
 // often.
 Loop LoopOf(const FunctionProfile& profile, const FunctionTime& function) {
-  Loop loop{&profile, &function, 0, function.count, 0};
+  Loop loop{&profile, &function, 0, 0, function.count, 0};
   if (function.count >= kLoopTimes) {
     loop.share = function.own * profile.of_stage;
+    loop.with_calls = function.share * profile.of_stage;
     return loop;
   }
   const LineTime* most = nullptr;
   for (const LineTime& line : function.lines) {
     if (line.count < kLoopTimes) continue;
     loop.share += line.own * profile.of_stage;
+    loop.with_calls += line.share * profile.of_stage;
     if (most == nullptr || line.own > most->own) most = &line;
   }
   if (most != nullptr) {
@@ -81,12 +85,14 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
       Give<"function">(function.name), Give<"place">(PlaceOf(function.file, function.line)),
       GiveIf<"line">(loop.line > 0, loop.line), Give<"count">(loop.count),
       Give<"batch">(loop.profile->stage == traces::StageId::kCollate),
-      Give<"loop_share">(loop.share));
+      Give<"loop_share">(loop.share),
+      GiveIf<"with_calls">(loop.with_calls - loop.share >= kTellApart, loop.with_calls));
   finding.evidence = {{"function", function.name},
                       {"file", function.file},
                       {"first_line", static_cast<double>(function.line)},
                       {"line", static_cast<double>(loop.line)},
                       {"loop_share", loop.share},
+                      {"loop_share_with_calls", loop.with_calls},
                       {"threshold", kLoopShare},
                       {"times_each", loop.count},
                       {"units", static_cast<double>(loop.profile->units)}};

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
+#include "tests/analyzer/finds.h"
 #include "tests/gui/functions_support.h"
 #include "tests/gui/panels_support.h"
 
@@ -50,6 +52,23 @@ class FunctionsPanelTest : public ::testing::Test {
   std::unique_ptr<traces::Trace> trace;
   FunctionsModel model;
 };
+
+TEST_F(FunctionsPanelTest, TheFindingTellsALineAsItsSourceDoes) {
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  const auto finding = std::find_if(report.findings.begin(), report.findings.end(),
+                                    [](const auto& one) { return one.id == "hot-python-loop"; });
+  ASSERT_NE(finding, report.findings.end());
+  double shown = 0;
+  for (const FunctionLine& function : sample().lines) {
+    for (const SourceLine& line : function.source) {
+      if (line.number == 52) shown = line.share * sample().of_stage;
+    }
+  }
+  EXPECT_NEAR(analyzer::testing::Evidence(*finding, "loop_share_with_calls"), shown, 1e-6);
+  EXPECT_NE(English(finding->seen).find("with the library functions that it calls"),
+            std::string::npos)
+      << English(finding->seen);
+}
 
 TEST_F(FunctionsPanelTest, AFrameIsAsWideAsItsShareAndLiesInItsCaller) {
   ASSERT_EQ(model.profiles.size(), 1U);
