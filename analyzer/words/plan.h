@@ -60,9 +60,9 @@ inline constexpr Message kPlanTransfer{
     "以 uint8 交付像素，在 GPU 上转换与归一化"};
 inline constexpr Message kPlanDecoder{
     "plan.decoder",
-    "decode with {wanted:text} instead of {recorded:text} ({ratio:.2} times as fast as published: "
+    "decode with {wanted:text} instead of {recorded:text} (published: {ratio:.2} times as fast, "
     "{low:.2} to {high:.2})",
-    "用 {wanted:text} 代替 {recorded:text} 解码（公开测量的速度为原来的 {ratio:.2} 倍：{low:.2} 至 "
+    "用 {wanted:text} 代替 {recorded:text} 解码（公开测量：速度为原来的 {ratio:.2} 倍，{low:.2} 至 "
     "{high:.2}）"};
 inline constexpr Message kPlanLoop{
     "plan.transforms-in-workers",
