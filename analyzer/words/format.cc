@@ -4,12 +4,54 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "traces/base/json_text.h"
 
 namespace penstock::analyzer {
+namespace {
+
+bool Continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u;
+}
+
+// The first character of a text in UTF-8. Requires: text is not empty.
+std::string_view FirstLetter(std::string_view text) {
+  std::size_t length = 1;
+  while (length < text.size() && Continues(text[length])) ++length;
+  return text.substr(0, length);
+}
+
+// Whether a terminal shows a character in two columns: Chinese, Japanese, Korean, pictures.
+// Source: Unicode's EastAsianWidth.txt, by blocks.
+bool IsWide(std::string_view letter) {
+  std::uint32_t code = 0;
+  for (const char c : letter.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  const auto lead = static_cast<unsigned char>(letter.front());
+  if (letter.size() == 3) code |= (lead & 0x0fu) << 12;
+  if (letter.size() == 4) code |= (lead & 0x07u) << 18;
+  constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 8> kWide = {
+      std::pair{0x1100u, 0x115fu}, {0x2e80u, 0xa4cfu}, {0xac00u, 0xd7a3u}, {0xf900u, 0xfaffu},
+      {0xfe30u, 0xfe6fu},          {0xff00u, 0xff60u}, {0xffe0u, 0xffe6u}, {0x1f300u, 0x3fffdu}};
+  return letter.size() >= 3 && std::any_of(kWide.begin(), kWide.end(), [&](const auto& block) {
+           return code >= block.first && code <= block.second;
+         });
+}
+
+// The columns that a text takes on a terminal.
+std::size_t ColumnsOf(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const std::string_view letter = FirstLetter(text);
+    columns += IsWide(letter) ? std::size_t{2} : std::size_t{1};
+    text.remove_prefix(letter.size());
+  }
+  return columns;
+}
+
+}  // namespace
 
 std::string DurationText(double seconds) {
   if (seconds <= 0) return "0";
@@ -91,24 +133,31 @@ std::string PlainText(std::string_view text, std::size_t most) {
     plain.append(length > 0 ? text.substr(0, length) : std::string_view("?"));
     text.remove_prefix(std::max<std::size_t>(length, 1));
     // Skips the rest of a character that is not shown.
-    while (length == 0 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0u) == 0x80u) {
-      text.remove_prefix(1);
-    }
+    while (length == 0 && !text.empty() && Continues(text[0])) text.remove_prefix(1);
   }
-  if (plain.size() <= most) return plain;
-  std::size_t cut = most > 3 ? most - 3 : 0;
-  // Does not cut in the middle of a UTF-8 character.
-  while (cut > 0 && (static_cast<unsigned char>(plain[cut]) & 0xc0u) == 0x80u) --cut;
-  return plain.substr(0, cut) + "...";
+  if (ColumnsOf(plain) <= most) return plain;
+  const std::size_t room = most > 3 ? most - 3 : 0;
+  std::size_t cut = 0;
+  for (std::size_t column = 0;;) {
+    const std::string_view letter = FirstLetter(std::string_view(plain).substr(cut));
+    column += ColumnsOf(letter);
+    if (column > room) return plain.substr(0, cut) + "...";
+    cut += letter.size();
+  }
 }
 
 std::string PathText(std::string_view path, std::size_t most) {
   const std::string plain = PlainText(path, std::string_view::npos);
-  if (plain.size() <= most) return plain;
-  std::size_t cut = plain.size() - (most > 3 ? most - 3 : 0);
-  // Does not begin in the middle of a UTF-8 character.
-  while (cut < plain.size() && (static_cast<unsigned char>(plain[cut]) & 0xc0u) == 0x80u) ++cut;
-  return "..." + plain.substr(cut);
+  std::string_view rest = plain;
+  std::size_t columns = ColumnsOf(rest);
+  if (columns <= most) return plain;
+  const std::size_t room = most > 3 ? most - 3 : 0;
+  while (columns > room) {
+    const std::string_view letter = FirstLetter(rest);
+    columns -= ColumnsOf(letter);
+    rest.remove_prefix(letter.size());
+  }
+  return "..." + std::string(rest);
 }
 
 std::string Typeset(std::string text) {
@@ -141,7 +190,8 @@ std::string Wrapped(std::string_view text, std::size_t width, std::string_view i
     }
     const std::string_view word = text.substr(0, space);
     text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
-    if (column > 0 && column + 1 + word.size() > width) {
+    const std::size_t columns = ColumnsOf(word);
+    if (column > 0 && column + 1 + columns > width) {
       lines += '\n';
       lines += indent;
       column = 0;
@@ -150,7 +200,7 @@ std::string Wrapped(std::string_view text, std::size_t width, std::string_view i
       ++column;
     }
     lines += word;
-    column += word.size();
+    column += columns;
   }
   return lines;
 }

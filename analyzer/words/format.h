@@ -25,7 +25,7 @@ inline constexpr double kMostTimes = 20;
 // A rate with three figures: "412", "7.83", "0.12".
 [[nodiscard]] std::string ShortNumber(double value);
 // `text` with "?" in the place of control characters (from file names and commands), cut to `most`
-// bytes.
+// columns of a terminal. A Chinese character takes two.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
 // The same for a path. Its beginning is cut off, because paths differ most at the end.
 [[nodiscard]] std::string PathText(std::string_view path, std::size_t most);

@@ -286,9 +286,17 @@ TEST(ReportTextTest, MakesControlCharactersHarmless) {
             "a?31m?b");
 }
 
+TEST(ReportTextTest, ChineseNamesAreCutAtTheWidthInWhichTheyAreShown) {
+  EXPECT_EQ(PlainText("训练数据.jpg", 12), "训练数据.jpg");
+  EXPECT_EQ(PlainText("训练数据训练.jpg", 12), "训练数据...");
+  EXPECT_EQ(PathText("/数据/训练数据.jpg", 18), "/数据/训练数据.jpg");
+  EXPECT_EQ(PathText("/数据/训练数据.jpg", 15), "...训练数据.jpg");
+  EXPECT_EQ(Wrapped("训练 数据", 9, ""), "训练 数据");
+}
+
 TEST(ReportTextTest, ALongPathLosesItsBeginningAndALongCommandGetsItsOwnLine) {
   EXPECT_EQ(PathText("/a/b/c.penstock", 20), "/a/b/c.penstock");
-  EXPECT_EQ(PathText("/data/\xc3\xa9t\xc3\xa9/c.penstock", 15), ".../c.penstock");
+  EXPECT_EQ(PathText("/data/\xc3\xa9t\xc3\xa9/c.penstock", 15), "...\xc3\xa9/c.penstock");
   Report report = ReportOf(Synthetic{});
   report.trace = "/" + std::string(100, 'd') + "/last.penstock";
   report.command = "python train.py " + std::string(100, 'x');
