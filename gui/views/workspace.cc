@@ -101,11 +101,7 @@ std::optional<std::uint32_t> Workspace::ChosenWorker() const {
 
 bool Workspace::IsOfChosen(const Call& call) const {
   const auto span = ChosenSpan();
-  if (!span) return false;
-  const traces::BatchKey key = document.timeline->detail(*span).key();
-  if (key.valid()) return call.detail.key() == key;
-  return document.timeline->lanes[span->lane].thread == call.thread &&
-         document.timeline->start(*span) == call.start;
+  return span && IsOfBatchOf(*document.timeline, call, *span);
 }
 
 std::optional<TimeRange> Workspace::Range() const {

@@ -80,4 +80,14 @@ std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call) {
   return std::nullopt;
 }
 
+bool IsOfBatchOf(const Timeline& timeline, const Call& call, SpanRef span) {
+  const Lane& own = timeline.lanes[span.lane];
+  const traces::BatchKey key = timeline.detail(span).key();
+  if (!key.valid()) return own.thread == call.thread && timeline.start(span) == call.start;
+  return call.detail.key() == key &&
+         std::any_of(timeline.lanes.begin(), timeline.lanes.end(), [&](const Lane& lane) {
+           return lane.thread == call.thread && lane.consumer == own.consumer;
+         });
+}
+
 }  // namespace penstock::gui

@@ -50,4 +50,8 @@ struct Call {
 // The span of a call; nullopt if the timeline does not show it.
 [[nodiscard]] std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call);
 
+// Whether a call belongs to the batch of a span. Batches of other training processes may have the
+// same key. If the span has no batch, whether the call is the span itself.
+[[nodiscard]] bool IsOfBatchOf(const Timeline& timeline, const Call& call, SpanRef span);
+
 }  // namespace penstock::gui

@@ -138,6 +138,8 @@ bool SearchTerms::TakeNumber(std::string_view name, std::string_view value, Term
     term->epoch = number;
   } else if (name == "worker" || name == "工作进程") {
     term->worker = number;
+  } else if (name == "rank") {
+    term->rank = number;
   } else {
     return false;
   }
@@ -223,16 +225,17 @@ void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace,
   timeline_ = &timeline;
   trace_ = &trace;
   for (Term& term : terms_) {
-    if (term.worker) {
-      if (lanes_.empty()) lanes_.assign(timeline.lanes.size(), true);
+    if (term.is_of_lane() && lanes_.empty()) lanes_.assign(timeline.lanes.size(), true);
+    if (term.worker || term.rank) {
       for (const Group& group : timeline.groups) {
-        const bool own = group.kind == GroupKind::kWorker && group.worker_id >= 0 &&
-                         static_cast<std::uint32_t>(group.worker_id) == *term.worker;
+        const bool own =
+            term.rank ? group.rank >= 0 && static_cast<std::uint32_t>(group.rank) == *term.rank
+                      : group.kind == GroupKind::kWorker && group.worker_id >= 0 &&
+                            static_cast<std::uint32_t>(group.worker_id) == *term.worker;
         for (const std::size_t lane : group.lanes) lanes_[lane] = lanes_[lane] && own;
       }
     }
     if (term.process) {
-      if (lanes_.empty()) lanes_.assign(timeline.lanes.size(), true);
       for (std::size_t l = 0; l < lanes_.size(); ++l) {
         const ProcessId of = trace.threads()[timeline.lanes[l].thread.value].process;
         lanes_[l] = lanes_[l] && of.value == *term.process;
@@ -275,7 +278,7 @@ bool SearchTerms::Holds(Term& term, StageId stage, std::int64_t length, const Sp
   }
   if (term.sample) return detail.sample == *term.sample;
   if (term.longer) return length > *term.longer;
-  if (term.worker || term.process) return true;  // MayHold() checks these by lane
+  if (term.is_of_lane()) return true;
   return term.Occurs(*trace_, detail.name) || term.Occurs(*trace_, detail.object) ||
          (detail.sample != SpanDetail::kNoSample &&
           std::binary_search(term.samples.begin(), term.samples.end(), SampleKeyOf(detail)));

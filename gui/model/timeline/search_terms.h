@@ -7,6 +7,7 @@
 //   the
 //                        epoch of iterator 5, even if other loaders also have an epoch 3
 //   worker 2             the spans in the process of this worker; also worker:2
+//   rank 1               the spans in the processes of this rank; also rank:1
 //   process:4            only process 4 of the trace (each rank may have a worker 2)
 //   >5ms                 longer than
 //   cat.jpg              a part of a name or path, in any case; also file:cat.jpg
@@ -83,13 +84,16 @@ class SearchTerms {
     std::optional<std::uint32_t> epoch;
     std::optional<std::uint32_t> sample;
     std::optional<std::uint32_t> worker;
+    std::optional<std::uint32_t> rank;
     std::optional<std::uint32_t> process;
     std::optional<std::int64_t> longer;
     std::unordered_map<std::uint32_t, bool> texts;  // by StringId: whether the text has the word
     std::vector<SampleKey> samples;                 // samples that read a file with the word
 
+    // Whether it holds for all spans of a lane or for none: MayHold() checks it.
+    [[nodiscard]] bool is_of_lane() const { return worker || rank || process; }
     [[nodiscard]] bool is_text() const {
-      return !stage && !batch && !epoch && !sample && !worker && !process && !longer;
+      return !stage && !batch && !epoch && !sample && !is_of_lane() && !longer;
     }
     [[nodiscard]] bool Occurs(const traces::Trace& trace, StringId id);
   };

@@ -33,15 +33,20 @@ TimeRange RangeOfBatch(const Timeline& timeline, SpanRef span) {
   return range;
 }
 
-// The text of a search that finds the spans of a batch, but not those of other epochs' batches with
-// its number.
-std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, const SpanDetail& detail) {
+// The text of a search that finds the spans of the batch of `span`, but not those of other ranks'
+// and other epochs' batches with its number.
+std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, SpanRef span) {
+  const SpanDetail& detail = timeline.detail(span);
+  const Group* group = timeline.GroupOf(span.lane);
+  const bool ranks = timeline.groups.front().rank != timeline.groups.back().rank;
+  const std::string rank =
+      ranks && group != nullptr && group->rank >= 0 ? fmt::format("rank {} ", group->rank) : "";
   if (timeline.epochs.several_loaders()) {
-    return fmt::format("batch:{}@{}", detail.batch, detail.generation);
+    return fmt::format("{}batch:{}@{}", rank, detail.batch, detail.generation);
   }
   const std::string batch = fmt::format("{} {}", ui.T(Text::kSpanBatch), detail.batch);
-  if (!timeline.epochs.several()) return batch;
-  return fmt::format("epoch {} {}", timeline.epochs.NumberOf(detail.generation), batch);
+  if (!timeline.epochs.several()) return rank + batch;
+  return fmt::format("{}epoch {} {}", rank, timeline.epochs.NumberOf(detail.generation), batch);
 }
 
 // Adds the lines that zoom to a span, select its time, and find spans of its batch or sample. A
@@ -74,7 +79,7 @@ void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>
                      !range.empty()});
     lines.push_back(
         {ui.F(Text::kMenuFindBatch, name), "",
-         [&workspace, find = SearchOfBatch(ui, timeline, detail)] { FindSpans(workspace, find); }});
+         [&workspace, find = SearchOfBatch(ui, timeline, span)] { FindSpans(workspace, find); }});
   }
   if (detail.sample != SpanDetail::kNoSample) {
     lines.push_back(

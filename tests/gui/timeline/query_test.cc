@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <random>
 #include <utility>
 
+#include "gui/model/timeline/calls.h"
 #include "tests/gui/support.h"
 
 namespace penstock::gui {
@@ -89,12 +91,14 @@ TEST_F(WalkTest, AlongABatchGoesForthAndBack) {
   EXPECT_EQ(AlongBatch(timeline_, stops.back(), 1), std::nullopt);
 }
 
-TEST(StopsTest, ABatchOfAnotherTrainingProcessWithTheSameKeyHasItsOwnStops) {
+// Two ranks, each with a wait for its batch 3.
+std::unique_ptr<traces::Trace> TwoRanks() {
   traces::TraceData data;
   for (std::uint32_t p = 0; p < 2; ++p) {
     traces::ProcessInfo process;
     process.pid = 100 + p;
     process.role = wire::kRoleConsumer;
+    process.rank = static_cast<std::int32_t>(p);
     data.processes.push_back(process);
     traces::ThreadInfo thread;
     thread.process = ProcessId{p};
@@ -107,11 +111,35 @@ TEST(StopsTest, ABatchOfAnotherTrainingProcessWithTheSameKeyHasItsOwnStops) {
     wait.batch = {3, 1};
     data.spans.push_back({wait});
   }
-  const Timeline timeline = *BuildTimeline(*traces::MakeTrace(std::move(data)));
+  return traces::MakeTrace(std::move(data));
+}
+
+TEST(StopsTest, ABatchOfAnotherTrainingProcessWithTheSameKeyHasItsOwnStops) {
+  const Timeline timeline = *BuildTimeline(*TwoRanks());
   const SpanRef first{0, 0, 0};
   EXPECT_EQ(StopsOf(timeline, {3, 1}).size(), 2U);
   EXPECT_THAT(OwnStopsOf(timeline, first), ElementsAre(first));
   EXPECT_EQ(AlongBatch(timeline, first, 1), std::nullopt);
+}
+
+TEST(StopsTest, ACallOfAnotherTrainingProcessIsOfAnotherBatch) {
+  const auto trace = TwoRanks();
+  const Timeline timeline = *BuildTimeline(*trace);
+  const SpanRef span{0, 0, 0};
+  Call call;
+  call.thread = timeline.lanes[0].thread;
+  call.detail = timeline.detail(span);
+  EXPECT_TRUE(IsOfBatchOf(timeline, call, span));
+  call.thread = timeline.lanes[1].thread;
+  EXPECT_FALSE(IsOfBatchOf(timeline, call, span));
+}
+
+TEST(SearchTest, ARankIsFoundWithoutTheOthers) {
+  const auto trace = TwoRanks();
+  const Timeline timeline = *BuildTimeline(*trace);
+  EXPECT_EQ(Search(timeline, *trace, "batch 3").hits().size(), 2U);
+  EXPECT_THAT(Search(timeline, *trace, "rank 1 batch 3").hits(), ElementsAre(SpanRef{1, 0, 0}));
+  EXPECT_THAT(Search(timeline, *trace, "rank:0").hits(), ElementsAre(SpanRef{0, 0, 0}));
 }
 
 TEST_F(WalkTest, SearchFindsStagesNamesBatchesAndLengths) {

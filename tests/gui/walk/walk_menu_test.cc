@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/walk/walk_menu.h"
 
 namespace penstock::gui {
@@ -111,6 +112,24 @@ TEST_F(WalkMenu, TheLinesOfASpanSelectFindCopyAndHide) {
   EXPECT_EQ(state().hidden_stages, 0U);
   Run("Show only decode");
   EXPECT_FALSE(state().Shows(StageId::kRead));
+}
+
+TEST_F(WalkMenu, ABatchOfOneRankIsFoundWithoutThoseOfTheOthers) {
+  analyzer::testing::Ranked run;
+  app_->Show(testing::DocumentOf(traces::MakeTrace(analyzer::testing::TraceOfAll(run))));
+  Frames(3);
+  workspace().view = ViewId::kTimeline;
+  Frames(2);
+  const SpanRef span = SpanOf(StageId::kStep);
+  workspace().menu.span = span;
+  Run("Find all spans of batch " +
+      workspace().BatchNameOf(timeline().detail(span), Language::kEnglish));
+  Frames(1);
+  ASSERT_NE(workspace().search.found, nullptr);
+  EXPECT_FALSE(workspace().search.found->hits().empty());
+  for (const SpanRef hit : workspace().search.found->hits()) {
+    EXPECT_EQ(timeline().lanes[hit.lane].consumer, timeline().lanes[span.lane].consumer);
+  }
 }
 
 TEST_F(WalkMenu, TheLinesOfARowPinAndFold) {
