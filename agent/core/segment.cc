@@ -71,6 +71,8 @@ Left OldestLeft(Left last, uint32_t* count) {
   return oldest;
 }
 
+// Detaching renews the segment's time. So a segment of another program is not among the oldest
+// until it has become stale again, and cannot keep newer ones from being looked at.
 bool HoldsRecording(int id) {
   const long at = sys::Call(SYS_shmat, id, 0, SHM_RDONLY);
   if (at < 0 && at > -4096) {
