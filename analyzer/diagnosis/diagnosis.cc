@@ -101,7 +101,8 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
          diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }
 
-// The share of waits in the time of the loop, waits for first batches included.
+// The share of waits in the time of the loop, as in the stage table: waits for first batches and for
+// other loaders count, and so do the last next() calls of epochs.
 double WholeWait(const RunModel& model, const LoaderRun& run) {
   double wait = WaitForOthers(model, run, nullptr);
   double all = 0;
@@ -109,6 +110,10 @@ double WholeWait(const RunModel& model, const LoaderRun& run) {
     if (!batch.was_delivered()) continue;
     wait += batch.wait();
     all += batch.wait() + batch.step();
+  }
+  for (const Epoch& epoch : run.epochs) {
+    wait += epoch.stop;
+    all += epoch.stop;
   }
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }

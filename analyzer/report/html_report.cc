@@ -120,8 +120,8 @@ std::string Verdict(const Report& report, Language language) {
   std::string text = Paragraph("verdict", Render(diagnosis.summary, language));
   text += Paragraph("dim", Render(ConfidenceOf(diagnosis), language));
   text += "<div class=\"tiles\">\n";
+  const bool steady = diagnosis.loader && diagnosis.loader->steady.steady;
   if (diagnosis.base_rate() > 0) {
-    const bool steady = diagnosis.loader && diagnosis.loader->steady.steady;
     text += Tile(fmt::format("{} {}", ShortNumber(diagnosis.base_rate()),
                              Render(RateUnit(diagnosis), language)),
                  Render(Say<words::kTileThroughput>(Give<"steady">(steady && !diagnosis.whole_run),
@@ -129,7 +129,10 @@ std::string Verdict(const Report& report, Language language) {
                         language));
   }
   if (WaitKnown(diagnosis)) {
-    text += Tile(PercentText(diagnosis.wait_fraction), Word<words::kTileWait>(language));
+    text += Tile(
+        PercentText(diagnosis.wait_fraction),
+        Render(Say<words::kTileWait>(Give<"steady">(steady), Give<"whole">(diagnosis.whole_run)),
+               language));
   }
   text += Tile(fmt::format("{:.0f} / 100", 100 * diagnosis.confidence),
                Word<words::kTileConfidence>(language));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/phrases.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/words/format.h"
 #include "analyzer/words/report.h"
 #include "analyzer/words/verdict.h"
 
@@ -28,6 +30,21 @@ Statement ThroughputOf(const Diagnosis& diagnosis) {
       GiveIf<"batches">(loader, loader ? diagnosis.run.loader().batches.size() : 0),
       GiveIf<"whole">(loader, diagnosis.whole_rate), GiveIf<"pauses">(paused, steady.pauses.size()),
       GiveIf<"paused">(paused, steady.pauses_time));
+}
+
+Statement WaitOf(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  const std::size_t loaders = diagnosis.run.loaders.size();
+  const auto row =
+      std::find_if(report.stages.begin(), report.stages.end(),
+                   [](const StageRow& one) { return one.stage == traces::StageId::kWait; });
+  const bool same_base = diagnosis.whole_run && loaders == 1;
+  const bool differs = row != report.stages.end() && !same_base &&
+                       PercentText(row->share) != PercentText(diagnosis.wait_fraction);
+  return Say<words::kLoopWaited>(
+      Give<"wait">(diagnosis.wait_fraction), Give<"whole">(diagnosis.whole_run),
+      Give<"steady">(diagnosis.loader->steady.steady),
+      GiveIf<"all">(differs, differs ? row->share : 0), GiveIf<"loaders">(loaders > 1, loaders));
 }
 
 Statement RateChangeOf(const Diagnosis& diagnosis) {

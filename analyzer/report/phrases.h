@@ -23,6 +23,9 @@ namespace penstock::analyzer {
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
+// "61 % of the loop in the steady part, 63 % over the whole run": the second figure is that of the
+// stage table, and left out if it is the same. Requires: WaitKnown().
+[[nodiscard]] Statement WaitOf(const Report& report);
 // When the rate changed permanently, and which part of the run the steady figures describe; empty
 // if the rate did not change.
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);

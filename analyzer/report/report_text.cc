@@ -266,10 +266,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));
-  if (WaitKnown(diagnosis)) {
-    const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));
-    text += Labelled("wait", English(wait));
-  }
+  if (WaitKnown(diagnosis)) text += Labelled("wait", English(WaitOf(report)));
   text += Labelled("loader", English(LoaderOf(diagnosis)));
   for (const Statement& other : OtherLoaders(diagnosis)) {
     text += Labelled("and", English(other));

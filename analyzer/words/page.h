@@ -16,8 +16,11 @@ inline constexpr Message kRecordedFor{
 inline constexpr Message kTileThroughput{"page.throughput",
                                          "throughput[steady?, steady][whole?, whole run]",
                                          "吞吐量[steady?（稳定）][whole?（全程）]"};
-inline constexpr Message kTileWait{"page.wait", "of the loop's time is waiting for data",
-                                   "的循环时间在等待数据"};
+inline constexpr Message kTileWait{
+    "page.wait",
+    "of the loop's time [whole?over the whole run|[steady?in the steady part|after the queues have "
+    "filled]] is waiting for data",
+    "的[whole?全程|[steady?稳定阶段|队列填满后]]循环时间在等待数据"};
 inline constexpr Message kTileConfidence{"page.confidence", "confidence in the verdict",
                                          "结论的置信度"};
 inline constexpr Message kThroughputIs{"page.throughput-is", "Throughput: {what:words}",

@@ -91,8 +91,13 @@ inline constexpr Message kStartupOfWhole{"report.startup-of-whole",
                                          "startup {gain:times}x of the "
                                          "whole run",
                                          "启动（全程）{gain:times} 倍"};
-inline constexpr Message kLoopWaited{"report.loop-waited", "{wait:percent} of the loop",
-                                     "循环时间的 {wait:percent}"};
+// `all`: over the whole run, in the loops of all loaders.
+inline constexpr Message kLoopWaited{
+    "report.loop-waited",
+    "{wait:percent} of the loop [whole?over the whole run|[steady?in the steady part|after the "
+    "queues have filled]][, {all:percent} over the whole run[ with all {loaders:count} loaders]]",
+    "[whole?全程|[steady?稳定阶段|队列填满后]]循环时间的 {wait:percent}[，[全部 {loaders:count} "
+    "个加载器的]全程为 {all:percent}]"};
 inline constexpr Message kVerboseAdds{"report.verbose", "adds {more:words}",
                                       "另外显示{more:words}"};
 inline constexpr Message kMoreFunctions{"verbose.functions", "more functions and lines",

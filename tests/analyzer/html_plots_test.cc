@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plots of the page with extreme values.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -136,6 +138,30 @@ TEST(TimelineFigureTest, HasRoomForTheLegendOfEveryKind) {
     ASSERT_NE(last, std::string::npos);
     EXPECT_LT(NumberAfter(svg.substr(last), " x=\"") + 17 + 40, kPictureWidth);
   }
+}
+
+std::string PageOfReport(const traces::Trace& trace, const Report& report) {
+  return ReportHtml(report, BuildPlots(trace, report), Language::kEnglish);
+}
+
+// Epochs of 12 batches whose workers start anew: the figures are those of the whole run.
+TEST(HtmlReportTest, TheTileOfTheWaitAndTheStageTableAgree) {
+  const auto trace = testing::SyntheticTrace({.batches = 12, .epochs = 5, .worker_start = 400});
+  const Report report = BuildReport(*trace, "t");
+  ASSERT_TRUE(report.diagnosis.whole_run);
+  const std::string page = PageOfReport(*trace, report);
+  const std::size_t meaning = page.find(" %</b><span>of the loop&#39;s time over the whole run is");
+  ASSERT_NE(meaning, std::string::npos);
+  const double tile = std::strtod(page.c_str() + page.rfind("<b>", meaning) + 3, nullptr);
+  const std::string_view row = "<th class=\"stage\">wait</th><td>";
+  ASSERT_TRUE(Has(page, row));
+  const double table = std::strtod(page.c_str() + page.find(row) + row.size(), nullptr);
+  EXPECT_GT(tile, 50);
+  EXPECT_NEAR(tile, table, 0.5);
+  const auto wait = std::find_if(report.stages.begin(), report.stages.end(),
+                                 [](const StageRow& one) { return one.name == "wait"; });
+  ASSERT_NE(wait, report.stages.end());
+  EXPECT_NEAR(report.diagnosis.wait_fraction, wait->share, 0.005);
 }
 
 }  // namespace

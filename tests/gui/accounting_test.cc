@@ -11,6 +11,7 @@
 
 #include <simdjson.h>
 
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "gui/model/cards.h"
 #include "gui/model/document.h"
@@ -239,6 +240,41 @@ TEST(AccountingTest, ThePlanTheGridAndTheGainsHaveOneBaseAndOneCeilingInEveryTra
   }
   EXPECT_GT(planned, 20U);
   EXPECT_GT(whole, 1U);
+}
+
+TEST(AccountingTest, TheWaitSaysItsBaseAndThatOfTheWholeRunIsTheStageTables) {
+  std::size_t whole = 0;
+  std::size_t steady = 0;
+  for (const Read& read : ReportsOfAll()) {
+    const analyzer::Report& report = read.analysis->report;
+    const analyzer::Diagnosis& diagnosis = report.diagnosis;
+    if (!analyzer::WaitKnown(diagnosis)) continue;
+    const auto row = std::find_if(report.stages.begin(), report.stages.end(),
+                                  [](const auto& one) { return one.stage == StageId::kWait; });
+    ASSERT_NE(row, report.stages.end()) << read.file;
+    const std::string said = English(analyzer::WaitOf(report));
+    const std::string waited = analyzer::PercentText(diagnosis.wait_fraction);
+    const std::string of_whole = analyzer::PercentText(row->share) + " over the whole run";
+    if (diagnosis.whole_run) {
+      EXPECT_EQ(said.rfind(waited + " of the loop over the whole run", 0), 0U)
+          << read.file << " " << said;
+      if (diagnosis.run.loaders.size() > 1) continue;
+      EXPECT_NEAR(diagnosis.wait_fraction, row->share, 0.005) << read.file;
+      ++whole;
+    } else {
+      const std::string base =
+          diagnosis.loader->steady.steady ? "in the steady part" : "after the queues have filled";
+      EXPECT_EQ(said.rfind(waited + " of the loop " + base, 0), 0U) << read.file << " " << said;
+      const bool same = analyzer::PercentText(row->share) == waited;
+      EXPECT_EQ(said.find(of_whole) == std::string::npos, same) << read.file << " " << said;
+      if (!same) ++steady;
+    }
+    EXPECT_NE(OnOneLine(analyzer::ReportText(report, analyzer::Colour::kOff)).find(" wait " + said),
+              std::string::npos)
+        << read.file;
+  }
+  EXPECT_GT(whole, 1U);
+  EXPECT_GT(steady, 10U);
 }
 
 // The predicted rate of a change must be its base times its speed-up.

@@ -123,6 +123,10 @@ TEST(CardsTest, WhereStartUpCountsAllFiguresAreOfTheWholeRun) {
     wait += batch.wait();
     all += batch.wait() + batch.step();
   }
+  for (const analyzer::Epoch& epoch : diagnosis.run.loader().epochs) {
+    wait += epoch.stop;
+    all += epoch.stop;
+  }
   EXPECT_NEAR(diagnosis.wait_fraction, wait / all, 1e-9);
   const Ribbon ribbon = BuildRibbon(report);
   EXPECT_NEAR(ribbon.loop.front().seconds / ribbon.loop_time, wait / all, 0.03);
