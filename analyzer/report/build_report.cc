@@ -48,7 +48,10 @@ std::string RecordedCommand(const traces::Trace& trace) {
 
 std::string SuggestedCode(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
-  return LoaderCode(diagnosis.run.loader().config, diagnosis.loader->suggestion);
+  const LoaderConfig& config = diagnosis.run.loader().config;
+  const Suggestion& suggestion = diagnosis.loader->suggestion;
+  if (!suggestion.changes && !config.workers_known) return "";
+  return LoaderCode(config, suggestion);
 }
 
 std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion) {

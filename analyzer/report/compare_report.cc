@@ -59,6 +59,7 @@ void WriteSide(std::string_view key, const SideFacts& side, const Change& throug
   json.Key(key).BeginObject();
   json.Field("trace", side.name).Field("kind", side.config.kind);
   json.Field("num_workers", side.config.num_workers);
+  json.Field("workers_known", side.config.workers_known);
   json.Field("prefetch_factor", side.config.num_workers > 0 ? side.config.prefetch_factor : 0);
   json.Field("batch_size", side.config.batch_size).Field("pin_memory", side.config.pin_memory);
   json.Field("persistent_workers", side.config.persistent_workers);

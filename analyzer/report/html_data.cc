@@ -59,7 +59,8 @@ Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run,
   if (process.role == wire::kRoleWorker) {
     return Say<words::kRowOfWorker>(Give<"worker">(process.worker_id));
   }
-  if (run.config.num_workers == 0 && in_loop) return Say<words::kRowOfLoading>();
+  const bool no_workers = run.config.workers_known && run.config.num_workers == 0;
+  if (no_workers && in_loop) return Say<words::kRowOfLoading>();
   if (thread.name.empty()) return Say<words::kRowOfThread>(Give<"thread">(thread.tid));
   return Say<words::kRowOfName>(Give<"name">(thread.name));
 }
@@ -264,6 +265,10 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   }
   const LoaderRun& run = diagnosis.run.loader();
   queue.most = run.config.credits();
+  if (!run.config.workers_known) {
+    queue.missing = Say<words::kQueueUnknown>();
+    return queue;
+  }
   if (run.config.num_workers == 0) {
     queue.missing = Say<words::kNoQueue>();
     return queue;

@@ -68,7 +68,9 @@ void WriteOverrides(const Report& report, JsonWriter& json) {
 void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   const LoaderConfig& config = run.config;
   json.Field("kind", config.kind).Field("made_at", run.name);
-  json.Field("num_workers", config.num_workers);
+  // If the number of workers is not known, num_workers is 0: a script that reads the contract's
+  // keys goes on.
+  json.Field("num_workers", config.num_workers).Field("workers_known", config.workers_known);
   json.Field("prefetch_factor", config.num_workers > 0 ? config.prefetch_factor : 0);
   json.Field("batch_size", config.batch_size).Field("pin_memory", config.pin_memory);
   json.Field("persistent_workers", config.persistent_workers);
@@ -92,7 +94,9 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   }
   if (found == nullptr) return;
   json.Key("suggestion").BeginObject();
+  const bool recorded = diagnosis.run.loaders[loader].config.workers_known;
   json.Field("num_workers", found->workers);
+  json.Field("workers_known", found->changes || recorded);
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
@@ -111,6 +115,7 @@ void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
     WriteLoaderConfig(run.loader(), json);
   } else {
     LoaderRun none;
+    none.config.workers_known = false;
     none.config.prefetch_factor = 0;
     WriteLoaderConfig(none, json);
   }
@@ -255,6 +260,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Key("suggestion").BeginObject();
   Suggestion suggestion;
   LoaderConfig config;
+  config.workers_known = false;
   config.prefetch_factor = 0;
   if (diagnosis.loader) {
     suggestion = diagnosis.loader->suggestion;
@@ -267,6 +273,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   }
   json.Key("loader").BeginObject();
   json.Field("num_workers", suggestion.workers);
+  json.Field("workers_known", suggestion.changes || config.workers_known);
   json.Field("prefetch_factor", suggestion.workers > 0 ? suggestion.prefetch : 0);
   json.Field("pin_memory", config.pin_memory);
   json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);

@@ -177,6 +177,10 @@ inline constexpr Message kNoQueue{
     "plot.no-queue",
     "there are no workers: a batch is made when the loop asks for it, and nothing queues",
     "没有工作进程：批次在循环请求时才制作，没有排队"};
+inline constexpr Message kQueueUnknown{
+    "plot.queue-unknown",
+    "the recording does not say how many workers there were, so whether batches queue is not known",
+    "录制中没有工作进程数，因此是否有批次排队未知"};
 inline constexpr Message kFinishUnseen{"plot.finish-unseen",
                                        "it was not seen when most batches were finished",
                                        "多数批次的完成时刻不可见"};

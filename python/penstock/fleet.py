@@ -132,7 +132,7 @@ def _run_rows(arrow, trace: Trace) -> Dict[int, Any]:
     row = {
         "path": os.path.abspath(trace.path),
         "kind": loader.get("kind"),
-        "workers": loader.get("num_workers"),
+        "workers": loader.get("num_workers") if loader.get("workers_known", True) else None,
         "verdict": verdict.get("bottleneck"),
         "wait_fraction": verdict.get("wait_fraction"),
         "samples_per_s": rates.get("samples_per_s"),

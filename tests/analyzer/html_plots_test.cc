@@ -164,5 +164,25 @@ TEST(HtmlReportTest, TheTileOfTheWaitAndTheStageTableAgree) {
   EXPECT_NEAR(report.diagnosis.wait_fraction, wait->share, 0.005);
 }
 
+// As in a file of PyTorch's profiler: nothing tells how many workers there are.
+TEST(QueueFigureTest, WorkersThatAreNotKnownAreNotNone) {
+  traces::TraceData data = testing::MakeSynthetic({.workers = 0});
+  for (auto& process : data.processes) process.facts.erase("loader.0.num_workers");
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  ASSERT_FALSE(report.diagnosis.run.loader().config.workers_known);
+  const std::string page = PageOfReport(*trace, report);
+  EXPECT_FALSE(Has(page, "here are no workers"));
+  EXPECT_FALSE(Has(page, "loop: loading"));
+  EXPECT_TRUE(Has(page, "whether batches queue is not known"));
+  const std::string json = ReportJson(report);
+  EXPECT_TRUE(Has(json, "\"num_workers\": 0,\n    \"workers_known\": false")) << json;
+  Diagnosis kept = report.diagnosis;
+  kept.loader->suggestion.changes = false;
+  EXPECT_EQ(SuggestedCode(kept), "");
+  const std::string known = ReportJson(BuildReport(*testing::SyntheticTrace({}), "t"));
+  EXPECT_FALSE(Has(known, "\"workers_known\": false")) << known;
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
