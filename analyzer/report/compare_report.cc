@@ -41,14 +41,17 @@ std::string PercentChange(double ratio) {
   return fmt::format("{:+.0f} %", 100 * (ratio - 1));
 }
 
-std::string StageLine(const Change& change, const Paint& paint) {
+// `enough`: whether the batches suffice for an interval.
+std::string StageLine(const Change& change, bool enough, const Paint& paint) {
   const auto shown = [](double seconds) { return seconds > 0 ? DurationText(seconds) : "-"; };
   std::string line =
       fmt::format("  {:<12} {:>10} {:>10}", change.name, shown(change.before), shown(change.after));
   if (change.before > 0 && change.after > 0) {
-    line += fmt::format(
-        " {:>8} {:>18}", PercentChange(change.ratio.estimate),
-        fmt::format("{}..{}", PercentChange(change.ratio.low), PercentChange(change.ratio.high)));
+    line += fmt::format(" {:>8}", PercentChange(change.ratio.estimate));
+    if (enough) {
+      line += fmt::format(" {:>18}", fmt::format("{}..{}", PercentChange(change.ratio.low),
+                                                 PercentChange(change.ratio.high)));
+    }
   }
   if (!change.significant) return paint.Dim(line) + "\n";
   return line + (change.after > change.before ? "  more" : "  less") + "\n";
@@ -85,16 +88,20 @@ std::string CompareText(const Comparison& comparison, Colour colour) {
   const Statement waited = Say<words::kWaitCompared>(
       Give<"before">(wait.before), Give<"after">(wait.after),
       Give<"points">(100 * wait.ratio.estimate), Give<"low">(100 * wait.ratio.low),
-      Give<"high">(100 * wait.ratio.high), Give<"significant">(wait.significant));
+      Give<"high">(100 * wait.ratio.high), Give<"significant">(wait.significant),
+      Give<"enough">(comparison.enough));
   text += "  " + English(waited) + "\n";
   text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
                       FactorName(comparison.after.bottleneck));
   const bool samples = comparison.unit == RateUnit(true);
-  text += paint.Dim(fmt::format("  {:<12} {:>10} {:>10} {:>8} {:>18}",
-                                samples ? "per sample" : "per batch", "A", "B", "change",
-                                "95 % interval")) +
-          "\n";
-  for (const Change& change : comparison.stages) text += StageLine(change, paint);
+  std::string head = fmt::format("  {:<12} {:>10} {:>10} {:>8}",
+                                 samples ? "per sample" : "per batch", "A", "B", "change");
+  if (comparison.enough) head += fmt::format(" {:>18}", "95 % interval");
+  text += paint.Dim(head) + "\n";
+  for (const Change& change : comparison.stages) {
+    text += StageLine(change, comparison.enough, paint);
+  }
+  if (!comparison.enough) return text;
   text += paint.Dim("  " + English(Say<words::kMoreOrLess>()) + "\n");
   return text;
 }

@@ -153,10 +153,10 @@ inline constexpr Message kCompared{
     "稳定阶段 {before:rate} → {after:rate} {unit:words}"};
 inline constexpr Message kWaitCompared{
     "compare.wait",
-    "wait {before:percent} -> {after:percent} of the loop ({points:+.0} points, {low:+.0}.."
-    "{high:+.0}[significant?|: not beyond noise])",
-    "等待占循环的 {before:percent} → {after:percent}（{points:+.0} 个百分点，{low:+.0} 至 "
-    "{high:+.0}[significant?|：不超过噪声]）"};
+    "wait {before:percent} -> {after:percent} of the loop[enough? ({points:+.0} points, "
+    "{low:+.0}..{high:+.0}[significant?|: not beyond noise])]",
+    "等待占循环的 {before:percent} → {after:percent}[enough?（{points:+.0} 个百分点，{low:+.0} 至 "
+    "{high:+.0}[significant?|：不超过噪声]）]"};
 inline constexpr Message kMoreOrLess{"compare.more-or-less",
                                      "more, less: by more than two runs of one program differ",
                                      "more、less：超出相同运行之间的差异"};

@@ -95,6 +95,19 @@ TEST(CompareTest, FewBatchesAreNeverSignificant) {
   EXPECT_NE(CompareText(comparison, Colour::kOff).find("Too few"), std::string::npos);
 }
 
+// What cannot be told is neither beyond noise nor within it.
+TEST(CompareTest, WithTooFewBatchesNothingIsSaidOfNoise) {
+  const std::string few = CompareText(Compared(Noisy(1, 1, 15), Noisy(1, 3, 15)), Colour::kOff);
+  for (const char* part : {"noise", "points", "interval", "more, less"}) {
+    EXPECT_EQ(few.find(part), std::string::npos) << part << "\n" << few;
+  }
+  EXPECT_NE(few.find(" of the loop\n"), std::string::npos) << few;
+  const std::string enough = CompareText(Compared(Noisy(1, 1), Noisy(2, 1.3)), Colour::kOff);
+  for (const char* part : {" points, ", "95 % interval", "more, less"}) {
+    EXPECT_NE(enough.find(part), std::string::npos) << part << "\n" << enough;
+  }
+}
+
 TEST(CompareTest, RefusesATraceWithoutALoader) {
   const Diagnosis empty = Diagnose(*traces::MakeTrace({}));
   const Diagnosis run = Noisy(1, 1);
