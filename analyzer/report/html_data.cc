@@ -244,6 +244,7 @@ std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
     row.count = durations.count();
     row.p50 = durations.Quantile(0.5);
     row.p99 = durations.Quantile(0.99);
+    row.mixed = IsMixed(run.stages[stage]);
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < kDecades * kBinsPerDecade; ++i) {
       const double edge = std::pow(10.0, static_cast<double>(i + 1) / kBinsPerDecade);

@@ -66,6 +66,7 @@ struct LatencyRow {
   std::uint64_t count = 0;
   double p50 = 0;  // seconds
   double p99 = 0;
+  bool mixed = false;  // as in StageRow: the percentiles fit none of its kinds of calls
   std::vector<std::uint64_t> bins;
 };
 

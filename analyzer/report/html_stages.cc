@@ -204,10 +204,11 @@ Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language) {
     drawing.Text(36, base - kHeight / 2 + 6, NameIn(stage, language));
     drawing.Text(x.to + 12, base - kHeight / 2 - 4,
                  Render(Say<words::kLatencyCalls>(Give<"calls">(row.count)), language), "tick");
-    drawing.Text(
-        x.to + 12, base - kHeight / 2 + 12,
-        Render(Say<words::kLatencyFigures>(Give<"p50">(row.p50), Give<"p99">(row.p99)), language),
-        "tick");
+    drawing.Text(x.to + 12, base - kHeight / 2 + 12,
+                 Render(Say<words::kLatencyFigures>(Give<"mixed">(row.mixed), Give<"p50">(row.p50),
+                                                    Give<"p99">(row.p99)),
+                        language),
+                 "tick");
     top = base;
   }
   const Scale all{0, 1, bottom, 8};

@@ -149,7 +149,7 @@ void WriteRow(const StageRow& row, JsonWriter& json) {
   json.BeginObject();
   json.Field("name", row.name).Field("wall_s", row.wall).Field("cpu_s", row.cpu);
   json.Field("cpu_known", row.cpu_known).Field("count", row.count);
-  json.Field("p50_s", row.p50).Field("p99_s", row.p99);
+  json.Field("p50_s", row.p50).Field("p99_s", row.p99).Field("mixed", row.mixed);
   json.Field("bytes", row.bytes).Field("share", row.share);
   if (row.devices > 1) json.Field("devices", static_cast<std::uint64_t>(row.devices));
   if (!row.children.empty()) {

@@ -80,8 +80,10 @@ inline constexpr Message kLatencyTip{
 inline constexpr Message kLatencyCalls{"plot.latency.calls", "{calls:count} calls",
                                        "{calls:count} 次调用"};
 inline constexpr Message kLatencyFigures{"plot.latency.figures",
-                                         "median {p50:duration}, 99 % below {p99:duration}",
-                                         "中位数 {p50:duration}，99 % 低于 {p99:duration}"};
+                                         "[mixed?calls of several kinds|median {p50:duration}, "
+                                         "99 % below {p99:duration}]",
+                                         "[mixed?含多类调用|中位数 {p50:duration}，99 % 低于 "
+                                         "{p99:duration}]"};
 inline constexpr Message kLatencyShares{"plot.latency.shares", "share of the stage's calls (%)",
                                         "占该阶段调用的比例（%）"};
 inline constexpr Message kLatencyCaption{

@@ -184,5 +184,32 @@ TEST(QueueFigureTest, WorkersThatAreNotKnownAreNotNone) {
   EXPECT_FALSE(Has(known, "\"workers_known\": false")) << known;
 }
 
+// Half of the batches decode 15 times as long, by another decoder.
+TEST(LatencyFigureTest, AStageOfTwoKindsOfCallsHasNoMedian) {
+  traces::TraceData data = testing::MakeSynthetic({.costs = [](int, int index) {
+    return testing::Costs{.decode = index % 2 == 0 ? 4.0 : 60.0};
+  }});
+  const StringId other = data.Intern("numpy.load");
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kDecode && span.batch.index % 2 == 1) span.name = other;
+    }
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  const std::vector<LatencyRow> rows = BuildPlots(*trace, report).latencies;
+  std::size_t medians = 0;
+  const std::string svg = LatencyFigure(rows, Language::kEnglish).html;
+  for (std::size_t at = 0; (at = svg.find("median ", at)) != std::string::npos; ++at) ++medians;
+  EXPECT_EQ(medians, rows.size() - 1) << svg;
+  EXPECT_TRUE(Has(svg, "calls of several kinds"));
+  const std::string json = ReportJson(report);
+  const std::string decode = json.substr(json.find("\"name\": \"decode\""), 400);
+  EXPECT_TRUE(Has(decode, "\"p50_s\": ")) << decode;
+  EXPECT_TRUE(Has(decode, "\"mixed\": true")) << decode;
+  const std::string read = json.substr(json.find("\"name\": \"read\""), 300);
+  EXPECT_TRUE(Has(read, "\"mixed\": false")) << read;
+}
+
 }  // namespace
 }  // namespace penstock::analyzer

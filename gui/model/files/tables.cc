@@ -67,7 +67,13 @@ void WriteStageLine(const StageRow& row, const std::string& parent, Csv& csv) {
   } else {
     csv.Text("");
   }
-  csv.Count(row.count).Number(row.p50).Number(row.p99).Count(row.bytes);
+  csv.Count(row.count);
+  if (row.mixed) {
+    csv.Text("").Text("");
+  } else {
+    csv.Number(row.p50).Number(row.p99);
+  }
+  csv.Count(row.bytes);
   csv.Text(row.of_workers ? "workers" : "loop").End();
   for (const StageRow& child : row.children) WriteStageLine(child, row.name, csv);
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -66,6 +67,25 @@ Synthetic Usual() {
   Synthetic run;
   run.costs = Always({.read = 1, .decode = 12, .augment = 3, .step = 4});
   return run;
+}
+
+TEST(TablesTest, PercentilesOfCallsOfSeveralKindsAreEmpty) {
+  analyzer::Report report = ReportOfTables(Usual());
+  const auto decode = std::find_if(report.stages.begin(), report.stages.end(),
+                                   [](const auto& row) { return row.name == "decode"; });
+  ASSERT_NE(decode, report.stages.end());
+  decode->mixed = true;
+  const auto rows = Parse(StagesCsv(report));
+  const auto column = [&](std::string_view name) {
+    const auto found = std::find(rows[0].begin(), rows[0].end(), name);
+    return static_cast<std::size_t>(found - rows[0].begin());
+  };
+  for (const auto& row : rows) {
+    if (row[0] != "decode" && row[0] != "read") continue;
+    EXPECT_EQ(row.at(column("p50_s")).empty(), row[0] == "decode");
+    EXPECT_EQ(row.at(column("p99_s")).empty(), row[0] == "decode");
+  }
+  ExpectTable(StagesCsv(report), 4);
 }
 
 TEST(TablesTest, EveryTableOfARunIsRegular) {
