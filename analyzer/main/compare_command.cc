@@ -29,7 +29,8 @@ int CompareCommand(const std::vector<std::string>& arguments) {
   if (second == nullptr) return status;
   const Diagnosis baseline = Diagnose(*first);
   const Diagnosis candidate = Diagnose(*second);
-  const auto comparison = Compare(Baseline{baseline, before}, Candidate{candidate, after});
+  const auto comparison = Compare(Baseline{baseline, before, RecordedCommand(*first)},
+                                  Candidate{candidate, after, RecordedCommand(*second)});
   if (!comparison) return Complain(kName, comparison.error().error());
   return Print(json ? CompareJson(*comparison)
                     : CompareText(*comparison, WantsColour() ? Colour::kOn : Colour::kOff));

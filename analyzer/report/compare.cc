@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/program_name.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/needs.h"
 
@@ -124,9 +125,12 @@ std::vector<double> Costs(const Series& series, const Stage& stage) {
   return costs;
 }
 
-SideFacts FactsOfSide(const Diagnosis& diagnosis, const std::string& name) {
+template <class Side>
+SideFacts FactsOfSide(const Side& of) {
+  const Diagnosis& diagnosis = of.diagnosis;
   SideFacts side;
-  side.name = name;
+  side.name = of.name;
+  side.program = ProgramOf(of.command);
   side.config = diagnosis.run.loader().config;
   if (side.config.batch_size == 0 && diagnosis.run.loader().samples_known) {
     side.config.batch_size = static_cast<int>(diagnosis.run.loader().samples_per_batch);
@@ -149,8 +153,8 @@ Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candida
   const Series before(baseline.diagnosis, samples_known);
   const Series after(candidate.diagnosis, samples_known);
   Comparison result;
-  result.before = FactsOfSide(baseline.diagnosis, baseline.name);
-  result.after = FactsOfSide(candidate.diagnosis, candidate.name);
+  result.before = FactsOfSide(baseline);
+  result.after = FactsOfSide(candidate);
   result.enough =
       baseline.diagnosis.loader->steady.steady && candidate.diagnosis.loader->steady.steady;
   result.unit = RateUnit(samples_known);

@@ -14,13 +14,16 @@
 namespace penstock::analyzer {
 
 // Two types, so that baseline and candidate cannot be swapped by mistake.
+// `command`: RecordedCommand().
 struct Baseline {
   const Diagnosis& diagnosis;
   std::string name;
+  std::string command{};
 };
 struct Candidate {
   const Diagnosis& diagnosis;
   std::string name;
+  std::string command{};
 };
 
 // One quantity in both recordings. `ratio` is after over before with its confidence interval. For
@@ -35,6 +38,7 @@ struct Change {
 
 struct SideFacts {
   std::string name;
+  std::string program;  // ProgramOf() its command; "": not known
   LoaderConfig config;
   Factor bottleneck = Factor::kNone;
   std::size_t batches = 0;
@@ -50,6 +54,12 @@ struct Comparison {
   std::vector<Change> stages;
   bool enough = false;  // both have 16 steady batches; else nothing counts as significant
   Statement unit;
+
+  // Whether the runs are of two programs. A ratio between them is then no gain or loss. The same
+  // program with other options, or a program that is not known, does not count.
+  [[nodiscard]] bool of_two_programs() const {
+    return !before.program.empty() && !after.program.empty() && before.program != after.program;
+  }
 };
 
 // Estimator:   ratios, or differences, of independent moving-block bootstraps of both runs' steady

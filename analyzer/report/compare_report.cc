@@ -32,6 +32,11 @@ Statement Headline(const Comparison& comparison) {
   const auto after = Give<"after">(comparison.throughput.after);
   const auto unit = Give<"unit">(comparison.unit);
   if (!comparison.enough) return Say<words::kTooFewToCompare>(before, after, unit);
+  if (comparison.of_two_programs()) {
+    return Say<words::kTwoPrograms>(Give<"program">(PlainText(comparison.before.program, 40)),
+                                    Give<"other">(PlainText(comparison.after.program, 40)), before,
+                                    after, unit);
+  }
   return Say<words::kCompared>(Give<"significant">(comparison.throughput.significant),
                                Give<"ratio">(ratio.estimate), Give<"low">(ratio.low),
                                Give<"high">(ratio.high), before, after, unit);
@@ -111,7 +116,7 @@ std::string CompareJson(const Comparison& comparison) {
   json.BeginObject().Field("schema", "penstock.compare/1");
   WriteSide("before", comparison.before, comparison.throughput, false, comparison.wait, json);
   WriteSide("after", comparison.after, comparison.throughput, true, comparison.wait, json);
-  json.Field("enough", comparison.enough);
+  json.Field("enough", comparison.enough).Field("two_programs", comparison.of_two_programs());
   json.Key("throughput").BeginObject();
   WriteInterval("ratio", comparison.throughput, json);
   json.EndObject().Key("wait").BeginObject();

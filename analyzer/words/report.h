@@ -151,6 +151,12 @@ inline constexpr Message kCompared{
     "{before:rate} -> {after:rate} {unit:words} in the steady part",
     "[significant?|差异不超过噪声：]B 的速度为 A 的 {ratio:.2} 倍（{low:.2} 至 {high:.2}），"
     "稳定阶段 {before:rate} → {after:rate} {unit:words}"};
+inline constexpr Message kTwoPrograms{
+    "compare.two-programs",
+    "Different programs ({program:text}, {other:text}), so their ratio is no gain or loss: "
+    "{before:rate} -> {after:rate} {unit:words} in the steady part",
+    "A 与 B 是不同的程序（{program:text}、{other:text}），两者之比不代表收益或损失：稳定阶段 "
+    "{before:rate} → {after:rate} {unit:words}"};
 inline constexpr Message kWaitCompared{
     "compare.wait",
     "wait {before:percent} -> {after:percent} of the loop[enough? ({points:+.0} points, "

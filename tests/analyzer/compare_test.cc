@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "analyzer/report/program_name.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
 
@@ -188,6 +189,31 @@ TEST(CompareTest, SaysWhereTheNumberOfWorkersIsNotKnown) {
   const std::string text = CompareText(comparison, Colour::kOff);
   EXPECT_NE(text.find("a: pytorch, 2 workers"), std::string::npos) << text;
   EXPECT_NE(text.find("b: pytorch, number of workers not known"), std::string::npos) << text;
+}
+
+TEST(CompareTest, TwoProgramsHaveNoFactorAndOneProgramWithOtherOptionsHasIt) {
+  const Diagnosis before = Noisy(1, 1);
+  const Diagnosis after = Noisy(2, 0.5);
+  const auto text = [&](const char* other) {
+    const auto result = Compare(Baseline{before, "a", "python /src/train.py --workers 2"},
+                                Candidate{after, "b", other});
+    EXPECT_TRUE(result);
+    return CompareText(result.value_or(Comparison{}), Colour::kOff);
+  };
+  const std::string two = text("python bench.py");
+  EXPECT_NE(two.find("Different programs (train.py, bench.py)"), std::string::npos) << two;
+  EXPECT_EQ(two.find("x of A"), std::string::npos) << two;
+  for (const char* same : {"python3 train.py --workers 4", ""}) {
+    EXPECT_NE(text(same).find("B runs at "), std::string::npos) << text(same);
+  }
+}
+
+TEST(CompareTest, TheNameOfAProgramIsThatOfItsScriptModuleOrBinary) {
+  EXPECT_EQ(ProgramOf("torchrun --nproc 2 /src/train.py --data /d"), "train.py");
+  EXPECT_EQ(ProgramOf("python -m timm.train --workers 2"), "timm.train");
+  EXPECT_EQ(ProgramOf("numactl -m 0 ./trainer"), "numactl");
+  EXPECT_EQ(ProgramOf("python -c pass"), "");
+  EXPECT_EQ(ProgramOf(""), "");
 }
 
 // The loaders differ, but the stages are still compared, per sample.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -94,26 +93,6 @@ std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
     return text + (tail > 0 ? " …" : "");
   };
   return {part(x), part(y)};
-}
-
-// The script or program of a command line without its folder: "train.py".
-std::string ProgramOf(const std::string& command) {
-  const std::vector<std::string> words = Words(command);
-  const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
-  // After Python's -m comes the name of a module; after numactl's -m, the number of a node.
-  const auto is_module = [](const std::string& word) {
-    return word.front() == '_' || std::isalpha(static_cast<unsigned char>(word.front())) != 0;
-  };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool script = words[i].size() > 3 && words[i].rfind(".py") == words[i].size() - 3;
-    if (script) return base(words[i]);
-    const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]);
-    if (named) return words[i + 1];
-  }
-  // Neither a script nor a module follows this interpreter: its argument is an option or the text
-  // of a program.
-  if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
-  return base(words.front());
 }
 
 std::vector<analyzer::Finding> OnlyIn(const std::vector<analyzer::Finding>& these,
@@ -287,8 +266,10 @@ std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document&
 
 analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Document& b) {
   auto comparison = analyzer::Compare(
-      analyzer::Baseline{a.analysis->report.diagnosis, a.path.filename().string()},
-      analyzer::Candidate{b.analysis->report.diagnosis, b.path.filename().string()});
+      analyzer::Baseline{a.analysis->report.diagnosis, a.path.filename().string(),
+                         a.analysis->report.command},
+      analyzer::Candidate{b.analysis->report.diagnosis, b.path.filename().string(),
+                          b.analysis->report.command});
   PENSTOCK_TRY(comparison);
   CompareAnswer answer;
   answer.comparison = std::move(*comparison);
@@ -297,12 +278,6 @@ analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Doc
   answer.gone = OnlyIn(before, after);
   answer.fresh = OnlyIn(after, before);
   answer.in_both = before.size() - answer.gone.size();
-  const std::string program = ProgramOf(a.analysis->report.command);
-  const std::string other = ProgramOf(b.analysis->report.command);
-  if (!program.empty() && !other.empty() && program != other) {
-    answer.program_before = program;
-    answer.program_after = other;
-  }
   return answer;
 }
 
@@ -311,11 +286,12 @@ CompareSentence SentenceOf(const CompareAnswer& answer, const std::vector<Settin
   const analyzer::Comparison& comparison = answer.comparison;
   const analyzer::Interval& ratio = comparison.throughput.ratio;
   if (!comparison.enough) return {std::string(TextOf(Text::kTooFewToTell, language)), {}};
-  if (!answer.program_before.empty()) {
+  if (comparison.of_two_programs()) {
     // A ratio between two different programs says nothing about a change.
     return {
-        Filled(Text::kDifferentPrograms, language, analyzer::PlainText(answer.program_before, 40),
-               analyzer::PlainText(answer.program_after, 40)),
+        Filled(Text::kDifferentPrograms, language,
+               analyzer::PlainText(comparison.before.program, 40),
+               analyzer::PlainText(comparison.after.program, 40)),
         Filled(Text::kRatesOfBoth, language, analyzer::ShortNumber(comparison.throughput.before),
                analyzer::ShortNumber(comparison.throughput.after),
                Render(comparison.unit, language))};

@@ -33,9 +33,6 @@ struct CompareAnswer {
   std::vector<analyzer::Finding> gone;   // in A only, by id
   std::vector<analyzer::Finding> fresh;  // in B only
   std::size_t in_both = 0;
-  // The scripts of the two runs if they differ; empty if they are the same or not known.
-  std::string program_before;
-  std::string program_after;
 };
 
 // A is the baseline. Errors: those of analyzer::Compare. Cost: that of analyzer::Compare, some 0.1

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/program_name.h"
+
+#include <cctype>
+#include <cstddef>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace penstock::analyzer {
+
+std::string ProgramOf(const std::string& command) {
+  std::vector<std::string> words;
+  std::istringstream stream(command);
+  for (std::string word; stream >> word;) words.push_back(std::move(word));
+  const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
+  // After Python's -m comes the name of a module; after numactl's -m, the number of a node.
+  const auto is_module = [](const std::string& word) {
+    return word.front() == '_' || std::isalpha(static_cast<unsigned char>(word.front())) != 0;
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool script = words[i].size() > 3 && words[i].rfind(".py") == words[i].size() - 3;
+    if (script) return base(words[i]);
+    const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]);
+    if (named) return words[i + 1];
+  }
+  // Neither a script nor a module follows this interpreter: its argument is an option or the text
+  // of a program.
+  if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
+  return base(words.front());
+}
+
+}  // namespace penstock::analyzer
