@@ -180,7 +180,8 @@ std::string Losses(const Report& report, Language language) {
   return text + Paragraph("", Render(seen, language));
 }
 
-std::string Suggested(const Diagnosis& diagnosis, Language language) {
+std::string Suggested(const Report& report, Language language) {
+  const Diagnosis& diagnosis = report.diagnosis;
   const auto clause = [](Statement what) {
     return Say<words::kClause>(Give<"what">(std::move(what)));
   };
@@ -189,16 +190,15 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
         "", Render(Say<words::kSentence>(Give<"what">(Say<words::kNoLoaderSeen>())), language));
   }
   const Suggestion& suggestion = diagnosis.loader->suggestion;
-  if (!suggestion.changes) return Paragraph("", Render(clause(Keep(diagnosis)), language));
+  if (!suggestion.changes) return Paragraph("", Render(clause(Keep(report)), language));
   const std::string code = SuggestedCode(diagnosis);
   std::string text =
       fmt::format("<pre>{}</pre>\n",
                   Escaped(code.empty() ? Render(SuggestedSetting(suggestion), language) : code));
-  const Prediction& predicted = suggestion.predicted;
-  const Statement gain =
-      Say<words::kPredictedSuggestion>(Give<"prediction">(PredictionOf(predicted, diagnosis)),
-                                       GiveIf<"memory">(predicted.ram > 0, predicted.ram),
-                                       Give<"factor">(FactorName(suggestion.next_bottleneck)));
+  const Statement gain = Say<words::kPredictedSuggestion>(
+      Give<"prediction">(PredictionOf(suggestion.predicted, diagnosis)),
+      GiveIf<"memory">(suggestion.predicted.ram > 0, suggestion.predicted.ram),
+      Give<"factor">(FactorName(suggestion.next_bottleneck)));
   text += Paragraph("", Render(gain, language));
   if (!suggestion.note.empty()) text += Paragraph("", Render(clause(suggestion.note), language));
   return text;
@@ -350,7 +350,7 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
         ChangesTable(report, language));
   } else {
     add("suggestion", Say<words::kTitleSuggestion>(), Say<words::kLinkSuggestion>(),
-        Suggested(diagnosis, language) + ChangesTable(report, language));
+        Suggested(report, language) + ChangesTable(report, language));
   }
   add("seen", Say<words::kTitleSeen>(), Say<words::kLinkSeen>(), Losses(report, language));
   draw("stages", Say<words::kTitleStages>(), Say<words::kLinkStages>(),

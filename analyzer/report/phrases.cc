@@ -121,10 +121,24 @@ Statement SuggestedSetting(const Suggestion& suggestion) {
                               Give<"prefetch">(suggestion.prefetch));
 }
 
-Statement Keep(const Diagnosis& diagnosis) {
+Statement Keep(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
   const Statement& missing = diagnosis.loader->suggestion.missing;
   if (!missing.empty()) return Say<words::kKeepNeeds>(Give<"needs">(missing));
-  return diagnosis.loader->cpu.crowded ? Say<words::kKeepCrowded>() : Say<words::kKeep>();
+  if (diagnosis.loader->cpu.crowded) return Say<words::kKeepCrowded>();
+  const Finding* best = nullptr;
+  double gain = 1;
+  for (const Finding& finding : report.findings) {
+    if (!finding.predicted || finding.predicted->at_most || !finding.predicted->SurelyGains()) {
+      continue;
+    }
+    const double speedup = OnBase(diagnosis, *finding.predicted).speedup;
+    if (speedup <= gain) continue;
+    best = &finding;
+    gain = speedup;
+  }
+  if (best == nullptr) return Say<words::kKeep>();
+  return Say<words::kKeepBeside>(Give<"finding">(best->id), Give<"gain">(gain));
 }
 
 }  // namespace penstock::analyzer

@@ -42,7 +42,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);
 // "8 workers, prefetch 4"
 [[nodiscard]] Statement SuggestedSetting(const Suggestion& suggestion);
-// Why nothing is suggested. Requires: diagnosis.loader; its suggestion changes nothing.
-[[nodiscard]] Statement Keep(const Diagnosis& diagnosis);
+// Why nothing is suggested, and which finding surely gains if one does. Requires: there is a
+// loader; its suggestion changes nothing.
+[[nodiscard]] Statement Keep(const Report& report);
 
 }  // namespace penstock::analyzer

@@ -178,11 +178,12 @@ std::string FindingsText(const Report& report, const Paint& paint) {
   return text;
 }
 
-std::string SuggestionText(const Diagnosis& diagnosis) {
+std::string SuggestionText(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
   if (!diagnosis.loader) return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) {
-    return Labelled("suggestion", English(Keep(diagnosis)));
+    return Labelled("suggestion", English(Keep(report)));
   }
   const std::string code = SuggestedCode(diagnosis);
   return Labelled(diagnosis.ranks.several() ? "each rank" : "suggestion",
@@ -262,7 +263,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
           PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += findings + "\n";
-  text += report.plan.missing.empty() ? PasteText(report) : SuggestionText(diagnosis);
+  text += report.plan.missing.empty() ? PasteText(report) : SuggestionText(report);
   if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));

@@ -132,6 +132,10 @@ inline constexpr Message kRough{
 // Why no other setting of the loader is suggested.
 inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setting is sure to gain",
                                "保持当前设置：没有其他设置确定有收益"};
+inline constexpr Message kKeepBeside{
+    "keep.beside",
+    "no other setting of the loader is sure to gain; what is: {finding:name}, {gain:times}x",
+    "加载器的其他设置都没有确定的收益；确定有收益的是{finding:name}（{gain:times} 倍）"};
 inline constexpr Message kKeepCrowded{
     "keep.crowded",
     "none: other programs were using the cores, and predictions assume that they go on; record "

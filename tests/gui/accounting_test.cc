@@ -13,6 +13,7 @@
 
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/words/verdict.h"
 #include "gui/model/cards.h"
 #include "gui/model/document.h"
 #include "gui/model/forecast.h"
@@ -310,6 +311,22 @@ TEST(AccountingTest, EveryPredictionIsToldOnOneBaseAndNoLossIsAGain) {
     }
   }
   EXPECT_GT(told, 10U);
+}
+
+TEST(AccountingTest, NoReportKeepsTheLoaderBesideAFindingThatSurelyGains) {
+  std::size_t beside = 0;
+  for (const Read& read : ReportsOfAll()) {
+    const analyzer::Report& report = read.analysis->report;
+    if (!report.diagnosis.loader || report.diagnosis.loader->suggestion.changes) continue;
+    const analyzer::Statement keep = analyzer::Keep(report);
+    if (keep.Is(analyzer::words::kKeepBeside)) ++beside;
+    if (!keep.Is(analyzer::words::kKeep)) continue;
+    for (const analyzer::Finding& finding : report.findings) {
+      if (!finding.predicted || finding.predicted->at_most) continue;
+      EXPECT_FALSE(finding.predicted->SurelyGains()) << read.file << " " << finding.id;
+    }
+  }
+  EXPECT_GT(beside, 0U);
 }
 
 TEST(AccountingTest, NoCardHasAColourOrAnIntervalWithoutASteadyPart) {

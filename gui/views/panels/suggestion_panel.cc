@@ -206,7 +206,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
   } else if (loader) {
-    const std::string keep = Render(analyzer::Keep(report.diagnosis), ui.language);
+    const std::string keep = Render(analyzer::Keep(report), ui.language);
     Paragraph(ui, ui.body, p.text, Typeset(keep), width);
   } else {
     const Nothing nothing =
