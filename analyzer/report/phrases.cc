@@ -106,10 +106,14 @@ Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis)
                                  Give<"whole">(diagnosis.whole_run));
 }
 
+bool IsReplayed(const Diagnosis& diagnosis) {
+  return diagnosis.loader && diagnosis.loader->steady.steady && diagnosis.loader->fetched >= 0.5 &&
+         IsSimulated(*diagnosis.loader, diagnosis.run.loader()) &&
+         diagnosis.loader->replay.measured > 0;
+}
+
 Statement ConfidenceOf(const Diagnosis& diagnosis) {
-  const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5 &&
-                        IsSimulated(*diagnosis.loader, diagnosis.run.loader()) &&
-                        diagnosis.loader->replay.measured > 0;
+  const bool replayed = IsReplayed(diagnosis);
   const double error = replayed ? diagnosis.loader->replay.error() : 0;
   return Say<words::kConfidence>(Give<"confidence">(100 * diagnosis.confidence),
                                  Give<"replayed">(replayed), Give<"exact">(RepeatsClosely(error)),

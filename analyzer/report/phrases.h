@@ -38,6 +38,9 @@ namespace penstock::analyzer {
 [[nodiscard]] inline bool RepeatsClosely(double error) {
   return std::abs(error) < 0.001;
 }
+// Whether the simulation is said to repeat the run. It repeats a few batches always, so this takes
+// a steady part, and batches whose making was recorded.
+[[nodiscard]] bool IsReplayed(const Diagnosis& diagnosis);
 // "confidence 27 of 100; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);
 // "8 workers, prefetch 4"

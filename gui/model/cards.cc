@@ -212,12 +212,9 @@ std::string SureText(const analyzer::Report& report, Language language) {
   const Diagnosis& diagnosis = report.diagnosis;
   if (!diagnosis.loader) return "";
   std::string sure = Filled(Text::kConfidence, language, std::lround(100 * diagnosis.confidence));
-  const LoaderDiagnosis& loader = *diagnosis.loader;
-  const bool replayed = loader.fetched >= 0.5 && loader.replay.measured > 0 &&
-                        analyzer::IsSimulated(loader, diagnosis.run.loader());
-  if (!replayed) return sure;
+  if (!analyzer::IsReplayed(diagnosis)) return sure;
   // No replay repeats a run exactly, so 0.0 is not shown.
-  const double error = std::max(0.1, 100 * std::abs(loader.replay.error()));
+  const double error = std::max(0.1, 100 * std::abs(diagnosis.loader->replay.error()));
   return sure + "  ·  " + Filled(Text::kReplayError, language, fmt::format("{:.1f}", error));
 }
 

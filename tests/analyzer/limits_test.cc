@@ -14,6 +14,7 @@
 
 #include "analyzer/predict/predict.h"
 #include "analyzer/report/compare.h"
+#include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/grid.h"
 #include "tests/analyzer/synthetic.h"
@@ -114,6 +115,31 @@ TEST(LimitsTest, TenBatchesAreAHint) {
   ExpectNotEnough(report);
   EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
   EXPECT_NE(English(report.diagnosis.summary).find("As a hint: decode"), std::string::npos);
+}
+
+TEST(LimitsTest, TheSimulationOfAFewBatchesIsNotSaidToRepeatThem) {
+  const Report report = ReportOf(MakeSynthetic(Starved(6)));
+  ASSERT_FALSE(report.diagnosis.loader->steady.steady);
+  const std::string text = Everything(report);
+  EXPECT_NE(text.find("confidence "), std::string::npos) << text;
+  EXPECT_EQ(text.find("simulation repeats"), std::string::npos) << text;
+}
+
+// As in a file of another tool that does not show how batches are made.
+TEST(LimitsTest, NoSimulationRepeatsBatchesWhoseMakingWasNotSeen) {
+  TraceData data = MakeSynthetic(Starved());
+  for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+    if (data.processes[data.threads[i].process.value].worker_id >= 0) data.spans[i].clear();
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  ASSERT_EQ(report.diagnosis.loader->fetched, 0);
+  ASSERT_TRUE(report.diagnosis.loader->steady.steady);
+  const std::string page = ReportHtml(report, BuildPlots(*trace, report), Language::kEnglish);
+  for (const std::string& said : {Everything(report), page}) {
+    EXPECT_NE(said.find("confidence "), std::string::npos) << said;
+    EXPECT_EQ(said.find("simulation repeats"), std::string::npos) << said;
+  }
 }
 
 TEST(LimitsTest, TwentyBatchesAreLessSureThanTwoHundred) {
