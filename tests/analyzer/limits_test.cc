@@ -274,6 +274,28 @@ TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   }
 }
 
+// Every third batch decodes five times as long, and its spans are lost. The simulation takes it for
+// an ordinary batch, so it does not explain the run, and no gain is told.
+TEST(LimitsTest, ARunThatTheSimulationDoesNotExplainHasNoGain) {
+  Synthetic run = Starved();
+  run.workers = 1;
+  run.costs = [](int, int index) { return Costs{.decode = index % 3 == 2 ? 100.0 : 20.0}; };
+  TraceData data = MakeSynthetic(run);
+  for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+    if (data.processes[data.threads[i].process.value].worker_id < 0) continue;
+    std::erase_if(data.spans[i], [](const Span& span) { return span.batch.index % 3 == 2; });
+  }
+  const Report report = ReportOf(std::move(data));
+  const LoaderDiagnosis& loader = *report.diagnosis.loader;
+  EXPECT_GT(loader.fetched, 0.5);
+  ASSERT_GT(std::abs(loader.replay.error()), kUselessReplay);
+  const std::string summary = English(report.diagnosis.summary);
+  EXPECT_EQ(summary.find("x faster"), std::string::npos) << summary;
+  const std::string needs = English(report.diagnosis.needs);
+  EXPECT_NE(needs.find("needs a run that the simulation explains"), std::string::npos) << needs;
+  ExpectNotEnough(report);
+}
+
 // Files are cut at many places, or bytes of them are damaged. If such a file can be opened, its
 // report is close to the whole file's report, or says that the data is not enough.
 TEST(LimitsTest, DamagedFilesAreToldAndNotBelieved) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
@@ -80,6 +81,22 @@ TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
   report.duration = 0.402;
   const LoopRate rate = BuildLoopRate(report);
   EXPECT_NEAR(rate.wait.sum() * rate.wait.width, 40 * 8e-3, 1e-3);
+}
+
+// The first batches are slow, and the epoch was not seen to end: the figures are of the steady
+// part.
+TEST(OverviewTest, TheLoopsTimeIsTheAnalyzersTimeOfABatch) {
+  Synthetic run;
+  run.costs = [](int, int index) {
+    return analyzer::testing::Costs{.decode = index < 4 ? 400.0 : 20.0};
+  };
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  std::erase_if(data.events,
+                [](const auto& event) { return event.type == traces::EventType::kEpochEnd; });
+  const analyzer::Report report = analyzer::BuildReport(*traces::MakeTrace(std::move(data)), "t");
+  ASSERT_FALSE(report.diagnosis.whole_run);
+  EXPECT_LT(report.diagnosis.whole_rate, 0.9 * report.diagnosis.samples_rate);
+  EXPECT_NEAR(BuildRibbon(report).loop_time * report.diagnosis.batch_rate, 1, 0.01);
 }
 
 TEST(OverviewTest, OnlyTheBottleneckIsMarked) {
