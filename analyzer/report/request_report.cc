@@ -16,8 +16,15 @@ namespace {
 constexpr std::size_t kMostHosts = 4;
 constexpr std::size_t kFewestForTail = 100;  // with fewer requests, no 99th percentile is given
 
-std::size_t HostsShown(const Report& report) {
-  return std::min(kMostHosts, report.requests.size());
+// What a person reads: the first hosts, and how many more there are.
+Statements SaidOfHosts(const Report& report) {
+  Statements said;
+  const std::size_t hosts = report.requests.size();
+  for (std::size_t i = 0; i < std::min(kMostHosts, hosts); ++i) {
+    said.push_back(RequestsSaid(report.requests[i]));
+  }
+  if (hosts > kMostHosts) said.push_back(Say<words::kMoreHosts>(Give<"more">(hosts - kMostHosts)));
+  return said;
 }
 
 }  // namespace
@@ -36,8 +43,8 @@ Statement RequestsSaid(const HostRequests& host) {
 
 std::string RequestsText(const Report& report) {
   std::string text;
-  for (std::size_t i = 0; i < HostsShown(report); ++i) {
-    text += Labelled(i == 0 ? "requests" : "", English(RequestsSaid(report.requests[i])));
+  for (const Statement& said : SaidOfHosts(report)) {
+    text += Labelled(text.empty() ? "requests" : "", English(said));
   }
   return text;
 }
@@ -60,9 +67,8 @@ void WriteRequestsJson(const Report& report, JsonWriter& json) {
 std::string RequestsHtml(const Report& report, Language language) {
   if (report.requests.empty()) return "";
   std::string text;
-  for (std::size_t i = 0; i < HostsShown(report); ++i) {
-    text +=
-        fmt::format("<li>{}</li>\n", Escaped(Render(RequestsSaid(report.requests[i]), language)));
+  for (const Statement& said : SaidOfHosts(report)) {
+    text += fmt::format("<li>{}</li>\n", Escaped(Render(said, language)));
   }
   return fmt::format("<h3>{}</h3>\n<ul>\n{}</ul>\n", Escaped(Word<words::kRequestsTitle>(language)),
                      text);

@@ -29,12 +29,23 @@ Statement SaidOf(const Report& report, const Stalls& stalls) {
       GiveIf<"time">(stalls.count > 1, stalls.time));
 }
 
+// What a person reads: the first places, and how many more there are.
+Statements SaidOfStalls(const Report& report) {
+  Statements said;
+  const std::size_t places = report.stalls.size();
+  for (std::size_t i = 0; i < std::min(kShown, places); ++i) {
+    said.push_back(SaidOf(report, report.stalls[i]));
+  }
+  if (places > kShown) said.push_back(Say<words::kMorePlaces>(Give<"more">(places - kShown)));
+  return said;
+}
+
 }  // namespace
 
 std::string StallsText(const Report& report) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, report.stalls.size()); ++i) {
-    text += Labelled(text.empty() ? "stood still" : "", English(SaidOf(report, report.stalls[i])));
+  for (const Statement& said : SaidOfStalls(report)) {
+    text += Labelled(text.empty() ? "stood still" : "", English(said));
   }
   return text;
 }
@@ -62,9 +73,8 @@ void WriteStallsJson(const Report& report, JsonWriter& json) {
 
 std::string StallsHtml(const Report& report, Language language) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, report.stalls.size()); ++i) {
-    text +=
-        fmt::format("<li>{}</li>\n", Escaped(Render(SaidOf(report, report.stalls[i]), language)));
+  for (const Statement& said : SaidOfStalls(report)) {
+    text += fmt::format("<li>{}</li>\n", Escaped(Render(said, language)));
   }
   return text.empty() ? "" : "<ul>\n" + text + "</ul>\n";
 }

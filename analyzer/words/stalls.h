@@ -18,4 +18,7 @@ inline constexpr Message kStoodStill{
     "{sample:count}][after_epoch?，在一个 epoch 的最后一个批次之后][；该处共 {count:count} "
     "次，合计 {time:duration}]。"};
 
+inline constexpr Message kMorePlaces{"stalls.more", "{more:count more place}",
+                                     "另有 {more:count} 处。"};
+
 }  // namespace penstock::analyzer::words

@@ -97,6 +97,15 @@ TEST(RequestsTest, AreInEveryFormOfTheReport) {
   EXPECT_NEAR(double(json["hosts"].at(0)["first_byte_p50_s"]), 0.04, 1e-9);
 }
 
+TEST(RequestsTest, HostsThatAreLeftOutAreCounted) {
+  Report report = BuildReport(*traces::MakeTrace(Asking(2)), "t");
+  report.requests.resize(4, report.requests.front());
+  EXPECT_EQ(RequestsText(report).find("more"), std::string::npos) << RequestsText(report);
+  report.requests.resize(5, report.requests.front());
+  EXPECT_NE(RequestsText(report).find(" 1 more host\n"), std::string::npos) << RequestsText(report);
+  EXPECT_NE(RequestsHtml(report, Language::kChinese).find("另有 1 个主机"), std::string::npos);
+}
+
 TEST(RequestsTest, ARunWithoutRequestsSaysNothing) {
   Synthetic run;
   run.costs = Always({.read = 1, .decode = 2, .step = 4});

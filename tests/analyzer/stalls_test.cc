@@ -93,6 +93,15 @@ TEST(StallsTest, AreSaidInBothLanguages) {
   EXPECT_NE(json.find("\"inside_line\": 320"), std::string::npos) << json.substr(0, 300);
 }
 
+TEST(StallsTest, ThoseThatAreLeftOutAreCounted) {
+  Report report = BuildReport(*traces::MakeTrace(With({Stall(1100, 900, true)})), "t");
+  report.stalls.resize(3, report.stalls.front());
+  EXPECT_EQ(StallsText(report).find("more"), std::string::npos) << StallsText(report);
+  report.stalls.resize(5, report.stalls.front());
+  EXPECT_NE(StallsText(report).find("2 more places"), std::string::npos) << StallsText(report);
+  EXPECT_NE(StallsHtml(report, Language::kChinese).find("另有 2 处"), std::string::npos);
+}
+
 TEST(StallsTest, OfAnIterableDatasetHaveNoIndex) {
   for (const char* kind : {"map", "iterable"}) {
     traces::TraceData data = With({Stall(1100, 900, true)});
