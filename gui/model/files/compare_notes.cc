@@ -9,7 +9,7 @@ namespace penstock::gui {
 namespace {
 
 bool OfTwoPrograms(const CompareAnswer& answer) {
-  return !answer.program_before.empty();
+  return answer.comparison.of_two_programs();
 }
 
 Tone ToneOf(const CompareAnswer& answer, const analyzer::Change& change, bool better) {
