@@ -10,7 +10,6 @@
 #include "analyzer/memory/private_memory.h"
 #include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
-#include "analyzer/stats/slope.h"
 
 namespace penstock::gui {
 namespace {
@@ -88,20 +87,28 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
   MarkSlow(run, model);
 }
 
-// The growth leaves out the first fifth of the samples, as the rule for memory growth does.
 void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) {
   constexpr std::size_t kFewest = 8;
   if (series.at.empty() || (line.memory >= 0 && series.at.size() < kFewSamples)) return;
   line.memory_kind = kind;
   line.memory = series.value.back();
   line.most_memory = *std::max_element(series.value.begin(), series.value.end());
-  const std::size_t skip = series.at.size() / 5;
-  const std::span<const double> at = std::span(series.at).subspan(skip);
-  const std::span<const double> value = std::span(series.value).subspan(skip);
+  const std::span<const double> at = std::span(series.at).subspan(series.at.size() / 5);
   const double span = at.back() - at.front();
   line.curve_known = at.size() >= kFewest && span >= 1;
   line.growth_known = line.curve_known && span >= analyzer::kLeastGrowthTime;
-  if (line.growth_known) line.growth = analyzer::TheilSenSlope(at, value);
+}
+
+// Growth that may be chance is none, as in the sentence about the memory of the workers.
+void FillGrowth(const analyzer::MemoryModel& memory, WorkerLine& line) {
+  const auto found = std::find_if(
+      memory.workers.begin(), memory.workers.end(),
+      [&](const analyzer::WorkerMemory& one) { return one.process.value == line.process; });
+  line.growth_known = line.growth_known && found != memory.workers.end();
+  if (!line.growth_known) return;
+  for (const analyzer::Growth& part : {found->copied, found->fresh}) {
+    if (part.certain()) line.growth += part.per_second.estimate;
+  }
 }
 
 bool MakesItself(const analyzer::LoaderConfig& config) {
@@ -218,6 +225,9 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
                                  process.role == wire::kRoleConsumer, process.comm,
                                  curve_of(series)});
     }
+  }
+  if (const auto& loader = analysis.report.diagnosis.loader) {
+    for (WorkerLine& line : model.workers) FillGrowth(loader->memory, line);
   }
   for (const CounterSeries& counter : run.counters) {
     if (counter.name != "anonymous_bytes" || counter.process.value >= trace.processes().size()) {

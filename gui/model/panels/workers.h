@@ -44,7 +44,7 @@ struct WorkerLine {
   MemoryKind memory_kind = MemoryKind::kUss;
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;
-  double growth = 0;          // bytes a second
+  double growth = 0;          // bytes a second; 0: none that is certain (analyzer::Growth)
   bool growth_known = false;  // enough samples over analyzer::kLeastGrowthTime
   bool curve_known = false;   // enough samples to prefer this kind of memory
 };

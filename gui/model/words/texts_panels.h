@@ -174,6 +174,7 @@
   X(kGrowthTooShort, \
     "Too short to say: growth needs samples over 20 s after the first fifth of the worker's life.", \
     "时间太短：需要工作进程存活期前五分之一之后至少 20 秒的采样。") \
+  X(kNoGrowth, "none", "无") \
   X(kPerMinute, "{}/min", "{}/分钟") \
   X(kWorkerStandsOut, \
     "Worker {} takes {} times as long for a batch as the median worker", \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/core.h>
 
@@ -55,10 +54,9 @@ void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
 
 std::string GrowthText(const Ui& ui, const WorkerLine& worker) {
   if (!worker.growth_known) return "–";
-  const double a_minute = worker.growth * 60;
-  const std::string size = analyzer::BytesText(static_cast<std::uint64_t>(std::abs(a_minute)));
-  const std::string_view sign = size == "0 B" ? "" : a_minute < 0 ? "−" : "+";
-  return ui.F(Text::kPerMinute, std::string(sign) + size);
+  if (worker.growth <= 0) return ui.T(Text::kNoGrowth);
+  const auto a_minute = static_cast<std::uint64_t>(worker.growth * 60);
+  return ui.F(Text::kPerMinute, "+" + analyzer::BytesText(a_minute));
 }
 
 void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {

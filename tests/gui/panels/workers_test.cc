@@ -100,30 +100,39 @@ TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
   EXPECT_NEAR(straggler.slowdown, 17.5 / 7.5, 0.05);
 }
 
-TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
-  traces::TraceData data = testing::MakeGpuRun({});
+// Two workers that make a batch every 35 ms together, for about `seconds`. The memory of worker 0
+// grows by 0.5 MB a second, that of worker 1 by as little as allocators take without a leak.
+traces::TraceData GrowingRun(int seconds) {
+  Synthetic run;
+  run.batches = seconds * 30;
+  run.costs = analyzer::testing::Always({.decode = 66});
+  traces::TraceData data = MakeSynthetic(run);
+  for (int i = 0; i < seconds; ++i) {
+    analyzer::testing::AddCounter(data, "uss_bytes", 1, 1010 + 1000.0 * i, 1e8 + 5e5 * i);
+    analyzer::testing::AddCounter(data, "uss_bytes", 2, 1010 + 1000.0 * i, 1e8 + 5e4 * i);
+  }
   // After a process has ended, its memory is recorded as 0.
-  data.counters.push_back(data.counters.back());
-  data.counters.back().name = data.Intern("uss_bytes");
-  data.counters.back().process = ProcessId{1};
-  data.counters.back().at = analyzer::testing::Ms(3100);
-  data.counters.back().value = 0;
-  // `longer` has the same samples over twenty times the time: a few seconds are too short for a
-  // slope.
-  traces::TraceData longer = data;
-  const WorkersModel brief = WorkersOf(std::move(data));
-  EXPECT_FALSE(brief.workers[0].growth_known);
-  EXPECT_EQ(brief.workers[0].memory_kind, MemoryKind::kUss);
-  for (auto& sample : longer.counters) sample.at = TimeNs{sample.at.value * 20};
-  const WorkersModel model = WorkersOf(std::move(longer));
+  analyzer::testing::AddCounter(data, "uss_bytes", 1, 1010 + 1000.0 * seconds, 0);
+  return data;
+}
+
+TEST(WorkersModelTest, OnlyMemoryThatCertainlyGrowsHasAGrowth) {
+  const WorkersModel model = WorkersOf(GrowingRun(32));
   EXPECT_EQ(model.best(), MemoryKind::kUss);
   ASSERT_EQ(model.workers.size(), 2U);
   EXPECT_TRUE(model.workers[0].growth_known);
-  EXPECT_NEAR(model.workers[0].growth, 5e5, 5e3);  // 1 MB in 2 s
-  EXPECT_NEAR(model.workers[0].memory, 1.2e8, 1);
-  EXPECT_NEAR(model.workers[1].growth, 0, 1);
+  EXPECT_NEAR(model.workers[0].growth, 5e5, 5e3);
+  EXPECT_NEAR(model.workers[0].memory, 1.155e8, 1);
+  EXPECT_TRUE(model.workers[1].growth_known);
+  EXPECT_EQ(model.workers[1].growth, 0);
   EXPECT_EQ(model.Of(MemoryKind::kUss).size(), 2U);
   EXPECT_TRUE(model.Of(MemoryKind::kRss).empty());
+}
+
+TEST(WorkersModelTest, AFewSecondsAreTooShortForAGrowth) {
+  const WorkersModel brief = WorkersOf(GrowingRun(16));
+  EXPECT_FALSE(brief.workers[0].growth_known);
+  EXPECT_EQ(brief.workers[0].memory_kind, MemoryKind::kUss);
 }
 
 TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
