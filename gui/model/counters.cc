@@ -161,6 +161,28 @@ std::vector<CounterTrack> TracksOf(const Analysis& analysis, std::string_view na
   return tracks;
 }
 
+// The cores of a process's host, or of all hosts for the whole run; infinite: not known.
+double CoresOf(const analyzer::RankLayout& ranks, std::uint32_t process) {
+  double cores = 0;
+  for (std::size_t i = 0; i < ranks.hosts.size(); ++i) {
+    const bool ours = process == CounterTrack::kAll ||
+                      (process < ranks.host_of.size() ? ranks.host_of[process] : 0) == i;
+    if (ours) cores += ranks.hosts[i].machine.cores;
+  }
+  return cores > 0 ? cores : std::numeric_limits<double>::infinity();
+}
+
+// The kernel counts CPU time and the recorder reads the clock at slightly different moments, so the
+// quotient may be more than all cores.
+void LimitToCores(const analyzer::RankLayout& ranks, std::vector<CounterTrack>& all) {
+  for (CounterTrack& track : all) {
+    if (track.kind != CounterKind::kCpu) continue;
+    const double cores = CoresOf(ranks, track.process);
+    for (CounterPoint& point : track.points) point.value = std::min(point.value, cores);
+    track.most = std::min(track.most, cores);
+  }
+}
+
 // The time from the first point of any track to the last, in ns.
 std::int64_t SpanOf(std::span<const CounterTrack> tracks) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -194,6 +216,7 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   }
   if (auto gpu = GpuOf(trace, analysis)) all.push_back(std::move(*gpu));
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
+  LimitToCores(analysis.report.diagnosis.run.ranks, all);
   const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
   // PSS is sampled seldom. It is used only if it covers nearly the whole run. Otherwise the track

@@ -103,6 +103,29 @@ TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {
   EXPECT_GT(cpu->points.back().at, 1'002'000'000);
 }
 
+TEST(CountersTest, ARunUsesNoMoreThanItsCores) {
+  Analysis analysis;
+  analyzer::RunModel& run = analysis.report.diagnosis.run;
+  run.ranks.hosts.resize(1);
+  run.ranks.hosts[0].machine.cores = 2;
+  for (const std::uint32_t process : {0U, 1U}) {
+    analyzer::CounterSeries series;
+    series.name = "cpu_ns";
+    series.process = ProcessId{process};
+    for (int i = 0; i <= 10; ++i) {
+      series.at.push_back(0.1 * i);
+      series.value.push_back(1.005e8 * i);  // counted 0.5 % too much
+    }
+    run.counters.push_back(series);
+  }
+  const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}});
+  const std::vector<CounterTrack> all = BuildCounters(*trace, analysis);
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0].process, CounterTrack::kAll);
+  EXPECT_EQ(all[0].most, 2);
+  for (const CounterPoint& point : all[0].points) EXPECT_LE(point.value, 2);
+}
+
 TEST(CountersTest, FinishedBatchesHaveTheirLimit) {
   Analysis analysis;
   analysis.plots.queue.width = 0.1;
