@@ -247,7 +247,8 @@ bool IsWaiting(const StageTable& stages) {
   const StageTotals& augment = stages[traces::StageId::kAugment];
   const StageTotals& decode = stages[traces::StageId::kDecode];
   if (augment.timed * 10 < augment.count * 9) return false;
-  const double busy = decode.cpu.value > 0 ? Seconds(decode.wall) / Seconds(decode.cpu) : 1;
+  const bool decode_known = decode.cpu_known() && decode.cpu.value > 0;
+  const double busy = decode_known ? Seconds(decode.wall) / Seconds(decode.cpu) : 1;
   const double wall = Seconds(augment.wall);
   return wall - std::max(1.0, busy) * Seconds(augment.cpu) >= kMostly * wall;
 }

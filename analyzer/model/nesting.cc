@@ -196,6 +196,8 @@ void NestingSweep::CloseTold(const Open& open) {
   for (Open& around : stack_) {
     (decodes ? around.inside.decode : around.inside.tokenize) += wall;
     (decodes ? around.inside.decode_cpu : around.inside.tokenize_cpu) += AtLeastZero(cpu);
+    if (cpu >= 0) continue;
+    (decodes ? around.inside.decode_untimed : around.inside.tokenize_untimed) += wall;
   }
   if (decodes) {
     EmitDecode(CountedOf(open, wall, cpu, inside), open.opens);
@@ -240,10 +242,32 @@ void NestingSweep::CloseAugment(const Open& open) {
   Emit(child, total - open.child, timed ? AtLeastZero(total_cpu - open.child_cpu) : -1, inside);
 }
 
+// Shares the CPU time of a sample or fetch, without that of its timed parts, among augmenting and
+// the decoding and tokenizing whose CPU time was not recorded. Returns the rest, which is that of
+// reads: they carry no CPU time of their own. This is exact if the other parts compute without
+// waiting. If there are more runnable threads than cores, reads get too little.
+std::int64_t NestingSweep::ShareCpu(std::int64_t cpu, Inside& inside) {
+  const std::int64_t computing = inside.augment + inside.untimed();
+  const std::int64_t given = std::min(cpu, computing);
+  const double share =
+      computing > 0 ? static_cast<double>(given) / static_cast<double>(computing) : 0;
+  const auto part = [&](std::int64_t wall) {
+    return static_cast<std::int64_t>(share * static_cast<double>(wall));
+  };
+  const std::int64_t decode = part(inside.decode_untimed);
+  const std::int64_t tokenize = part(inside.tokenize_untimed);
+  inside.augment_cpu = given - decode - tokenize;
+  inside.decode_cpu += decode;
+  inside.tokenize_cpu += tokenize;
+  for (Open& around : stack_) {
+    around.inside.decode_cpu += decode;
+    around.inside.tokenize_cpu += tokenize;
+  }
+  return cpu - given;
+}
+
 // Augmenting is everything that a dataset does besides reading, decoding and tokenizing, with or
-// without a name. Reads carry no CPU time of their own, so they get the rest of the sample's CPU
-// time. This is exact if transforms compute without waiting. If there are more runnable threads
-// than cores, reads get too little. If nothing was computed right before a read, this time belongs
+// without a name. If nothing was computed right before a read, this time belongs
 // to the read: the thread waits for a lock that readers take in turn, or for a directory on remote
 // storage.
 void NestingSweep::CloseSample(const Open& open) {
@@ -254,12 +278,12 @@ void NestingSweep::CloseSample(const Open& open) {
   inside.augment = AtLeastZero(wall - inside.read - inside.told());
   const bool timed = open.span.cpu.value >= 0;
   if (timed) {
-    const std::int64_t rest = AtLeastZero(open.span.cpu.value - inside.told_cpu());
-    inside.augment_cpu = std::min(rest, inside.augment);
+    const std::int64_t rest =
+        ShareCpu(AtLeastZero(open.span.cpu.value - inside.told_cpu()), inside);
     inside.queued = std::min(open.before, inside.augment - inside.augment_cpu);
     inside.augment -= inside.queued;
     inside.read += inside.queued;
-    inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
+    inside.read_cpu = std::min(rest, inside.read);
   }
   for (Open& around : stack_) {
     around.inside.read += inside.queued;
@@ -297,10 +321,9 @@ void NestingSweep::CloseFetch(const Open& open) {
   if (inside.samples == 0 && inside.augment == 0) {
     inside.augment = AtLeastZero(wall - inside.read - inside.told() - inside.collate);
     if (open.span.cpu.value >= 0) {
-      const std::int64_t rest =
-          AtLeastZero(open.span.cpu.value - inside.told_cpu() - inside.collate_cpu);
-      inside.augment_cpu = std::min(rest, inside.augment);
-      inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
+      const std::int64_t rest = ShareCpu(
+          AtLeastZero(open.span.cpu.value - inside.told_cpu() - inside.collate_cpu), inside);
+      inside.read_cpu = std::min(rest, inside.read);
     }
     Counted augment;
     augment.span = &open.span;

@@ -30,6 +30,10 @@ struct Inside {
   std::int64_t tokenize_cpu = 0;
   std::int64_t collate = 0;
   std::int64_t collate_cpu = 0;
+  // Parts of `decode` and `tokenize` in spans without a CPU time. The end of the sample or fetch
+  // around them adds an estimate to decode_cpu and tokenize_cpu.
+  std::int64_t decode_untimed = 0;
+  std::int64_t tokenize_untimed = 0;
   std::int64_t read_cpu = 0;     // estimate: the rest of a sample's CPU time, see nesting.cc
   std::uint64_t read_bytes = 0;  // in reads that began inside
   StringId read_file{};          // the file of the first such read that has bytes
@@ -38,6 +42,7 @@ struct Inside {
   // Time of decoding and tokenizing, which does not count as augmenting.
   [[nodiscard]] std::int64_t told() const { return decode + tokenize; }
   [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
+  [[nodiscard]] std::int64_t untimed() const { return decode_untimed + tokenize_untimed; }
 };
 
 // One span that counts towards its stage. Valid during the call of the sink only.
@@ -99,6 +104,7 @@ class NestingSweep {
   void EmitOpening(bool is_part);
   void EmitOpenings();
   void CloseAugment(const Open& open);
+  [[nodiscard]] std::int64_t ShareCpu(std::int64_t cpu, Inside& inside);
   void CloseSample(const Open& open);
   void CloseFetch(const Open& open);
   void CloseCollate(const Open& open);

@@ -20,6 +20,8 @@ void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
   if (counted.cpu >= 0) {
     cpu.value += counted.cpu;
     timed += counted.opening ? 0 : 1;
+  } else {
+    untimed.value += counted.wall;
   }
   if (counted.opening) return;
   ++count;

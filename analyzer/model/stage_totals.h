@@ -17,6 +17,7 @@ struct PartTotals {
   TimeNs wall;
   TimeNs cpu;                    // CPU time of the spans for which it is known
   std::uint64_t timed = 0;       // part of `count`: spans whose CPU time is known
+  TimeNs untimed;                // part of `wall`: spans whose CPU time is not known
   std::uint64_t count = 0;       // of a stage: without calls that only opened an image
   std::uint64_t openings = 0;    // of a named part: its calls that only opened an image
   std::uint64_t with_bytes = 0;  // spans that have bytes
@@ -25,7 +26,8 @@ struct PartTotals {
 
   void Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes);
   void Add(const Counted& counted, std::uint64_t span_bytes);
-  [[nodiscard]] bool cpu_known() const { return timed > 0; }
+  // Whether `cpu` is the CPU time of all spans, or of all but a hundredth of their time.
+  [[nodiscard]] bool cpu_known() const { return timed > 0 && 100 * untimed.value <= wall.value; }
 };
 
 struct StageTotals : PartTotals {

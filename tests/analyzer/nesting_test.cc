@@ -254,6 +254,24 @@ TEST(NestingTest, CpuTimeIsNotKnownForReads) {
   EXPECT_FALSE(table.stages[StageId::kRead].cpu_known());
 }
 
+TEST(NestingTest, ACpuTimeOfSomeCallsIsNotThatOfTheStage) {
+  const Table half({Make(StageId::kDecode, 0, 100, 90), Make(StageId::kDecode, 100, 100)});
+  EXPECT_FALSE(half.stages[StageId::kDecode].cpu_known());
+  const Table nearly({Make(StageId::kDecode, 0, 1000, 900), Make(StageId::kDecode, 1000, 5)});
+  EXPECT_TRUE(nearly.stages[StageId::kDecode].cpu_known());
+}
+
+// Without the estimate, all of the sample's CPU time would be that of augmenting, and decoding
+// would seem to wait.
+TEST(NestingTest, DecodingWithoutACpuTimeHasItsShareOfTheSamples) {
+  const Table table({Make(StageId::kFetch, 0, 100, 80), Make(StageId::kSample, 0, 100, 80),
+                     Make(StageId::kDecode, 10, 30), Make(StageId::kDecode, 40, 20, 15)});
+  EXPECT_EQ(table.fetch.decode, 50);
+  EXPECT_EQ(table.fetch.augment, 50);
+  EXPECT_EQ(table.fetch.decode_cpu, 15 + 24);  // 65 of 80 ns are for 30 ns and 50 ns of computing
+  EXPECT_EQ(table.fetch.augment_cpu, 41);
+}
+
 TEST(NestingTest, ARangeOfTheProgramCutsNothing) {
   const Table table({Make(StageId::kMark, 0, 50), Make(StageId::kWait, 20, 100)});
   EXPECT_EQ(table.Wall(StageId::kWait), 100);
