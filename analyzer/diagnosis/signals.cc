@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "analyzer/model/interval_set.h"
@@ -44,9 +45,36 @@ struct Occupation {
   double time = 0;  // length of the windows in seconds, times the number of workers
 };
 
-Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
+// By number of the worker: the end of its last recorded fetch. Empty if workers have no numbers.
+std::map<std::int32_t, std::int64_t> LastFetches(const LoaderRun& run) {
+  std::map<std::int32_t, std::int64_t> last;
+  for (const WorkerRun& worker : run.workers) {
+    if (worker.worker_id < 0) continue;
+    const auto [at, added] = last.try_emplace(worker.worker_id, worker.last);
+    if (!added) at->second = std::max(at->second, worker.last);
+  }
+  return last;
+}
+
+// The length of the windows, summed over the workers. In a file that was cut, the time of a worker
+// ends with its last recorded fetch: the fetches that the file has lost are no idle time.
+double WorkersTime(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  double time = 0;
+  if (const auto last = LastFetches(run); model.cut && !last.empty()) {
+    for (const auto& [worker, end] : last) {
+      for (const auto& [from, to] : steady.windows) {
+        time += Seconds(TimeNs{std::max<std::int64_t>(0, std::min(to, end) - from)});
+      }
+    }
+    return time;
+  }
+  for (const auto& [from, to] : steady.windows) time += Seconds(TimeNs{to - from});
+  return time * run.config.num_workers;
+}
+
+Occupation OccupationOf(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Occupation found;
-  for (const auto& [from, to] : steady.windows) found.time += Seconds(TimeNs{to - from});
+  found.time = WorkersTime(model, run, steady);
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!batch.was_fetched()) continue;
@@ -56,7 +84,6 @@ Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
       found.busy += batch.fetch.wall;
     }
   }
-  found.time *= run.config.num_workers;
   return found;
 }
 
@@ -89,7 +116,7 @@ Signals MeasureSignals(const RunModel& model, const LoaderRun& run, const Steady
     wall += batch.fetch.wall;
     cpu += batch.fetch.cpu;
   }
-  const Occupation workers = OccupationOf(run, steady);
+  const Occupation workers = OccupationOf(model, run, steady);
   if (workers.time > 0) {
     signals.worker_busy = std::min(1.0, workers.busy / workers.time);
     double idle = 0;

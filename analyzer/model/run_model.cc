@@ -330,6 +330,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   model.ranks = ReadRankLayout(trace);
   model.begin = trace.begin();
   model.end = std::max(trace.begin(), trace.end());
+  model.cut = trace.losses().truncated;
   for (const traces::ProcessInfo& process : trace.processes()) {
     model.roles.push_back(process.role);
     if (process.role == wire::kRoleConsumer) ++model.consumers;

@@ -160,7 +160,7 @@ std::string Losses(const Report& report, Language language) {
     text += fmt::format("<p class=\"loss\"><b>{}</b> {}</p>\n", Escaped(label),
                         Escaped(Render(what, language)));
   };
-  Statement losses = Lost(report.losses);
+  Statement losses = Lost(report.losses, report.diagnosis.run);
   const bool none = losses.empty();
   if (!none) {
     add(Word<words::kIncompleteLabel>(language),

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/limits.h"
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analyzer/words/limits.h"
 #include "analyzer/words/rule_names.h"
@@ -13,9 +17,56 @@ namespace {
 
 constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes; of fewer, a share means nothing
 
+// The last record of a process of the main loader. `worker`: -1: of the training process.
+struct LastRecord {
+  std::int64_t at = 0;
+  std::int32_t worker = -1;
+};
+
+// The end of the file as each process of the main loader saw it, the earliest end first.
+std::vector<LastRecord> LastRecords(const LoaderRun& run) {
+  std::map<std::int32_t, std::int64_t> last;
+  const auto add = [&](std::int32_t worker, std::int64_t at) {
+    if (at != kNever) last[worker] = std::max(last[worker], at);
+  };
+  for (const WorkerRun& worker : run.workers) {
+    if (worker.worker_id >= 0) add(worker.worker_id, worker.last);
+  }
+  for (const Batch& batch : run.batches) {
+    add(-1, batch.delivered);
+    add(-1, batch.step_end);
+  }
+  std::vector<LastRecord> records;
+  for (const auto& [worker, at] : last) records.push_back({at, worker});
+  std::sort(records.begin(), records.end(),
+            [](const LastRecord& a, const LastRecord& b) { return a.at < b.at; });
+  return records;
+}
+
+Statement EndsEarly(const RunModel& run) {
+  constexpr std::size_t kMostNamed = 4;
+  Statements ends;
+  const auto records = run.has_loader() ? LastRecords(run.loader()) : std::vector<LastRecord>();
+  for (const LastRecord& record : records) {
+    if (ends.size() == kMostNamed) break;
+    ends.push_back(
+        Say<words::kNothingAfter>(GiveIf<"worker">(record.worker >= 0, record.worker),
+                                  Give<"at">(Seconds(TimeNs{record.at - run.begin.value}))));
+  }
+  const std::size_t more = records.size() - ends.size();
+  const auto epoch =
+      static_cast<std::size_t>(run.has_loader() ? run.loader().config.whole_epoch() : 0);
+  const std::size_t batches =
+      run.has_loader() && !run.loader().epochs.empty() ? run.loader().epochs.back().count : 0;
+  return Say<words::kEndsEarly>(
+      Give<"ends">(ends.empty() ? std::nullopt : std::optional(std::move(ends))),
+      GiveIf<"more">(more > 0, more), GiveIf<"epoch">(epoch > batches, epoch),
+      Give<"batches">(batches));
+}
+
 }  // namespace
 
-Statement Lost(const traces::Losses& losses) {
+Statement Lost(const traces::Losses& losses, const RunModel& run) {
   Statement all;
   const auto add = [&](Statement part) {
     all = all.empty()
@@ -33,7 +84,7 @@ Statement Lost(const traces::Losses& losses) {
   if (losses.lost_threads > 0) {
     add(Say<words::kThreadsWithoutRoom>(Give<"threads">(losses.lost_threads)));
   }
-  if (losses.truncated) add(Say<words::kEndsEarly>());
+  if (losses.truncated) add(EndsEarly(run));
   return all;
 }
 

@@ -4,14 +4,16 @@
 #pragma once
 
 #include "analyzer/advice/not_checked.h"
+#include "analyzer/model/run_model.h"
 #include "analyzer/report/coverage.h"
 #include "analyzer/words/statement.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
 
-// "17 events dropped, the file ends early"; empty if nothing is missing.
-[[nodiscard]] Statement Lost(const traces::Losses& losses);
+// "17 events dropped, the file ends early, with nothing of worker 1 after 4.7 s"; empty if nothing
+// is missing.
+[[nodiscard]] Statement Lost(const traces::Losses& losses, const RunModel& run);
 // "only 61 % of the bytes read were seen"; empty if the hooks saw enough.
 [[nodiscard]] Statement PartlyBlind(const Coverage& coverage);
 // "99 % of all that its processes read, libraries too (131 MB of 132 MB)", or a statement that the

@@ -46,7 +46,7 @@ std::string Head(const Report& report) {
 // Losses come before everything that was found.
 std::string Losses(const Report& report, const Paint& paint) {
   std::string text;
-  Statement losses = Lost(report.losses);
+  Statement losses = Lost(report.losses, report.diagnosis.run);
   if (!losses.empty()) {
     const Statement rest = Say<words::kIncomplete>(Give<"losses">(std::move(losses)));
     text += paint.Red(Paragraph("INCOMPLETE: " + English(rest))) + "\n";
@@ -314,7 +314,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
     advice = English(diagnosis.needs);
   }
   std::string seen = English(Seen(report.coverage));
-  const std::string losses = English(Lost(report.losses));
+  const std::string losses = English(Lost(report.losses, report.diagnosis.run));
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   const std::size_t spots = report.coverage.blind.size();
   if (spots > 0) seen += ", " + English(Say<words::kBlindSpots>(Give<"spots">(spots)));

@@ -20,7 +20,15 @@ inline constexpr Message kDamagedRecords{"lost.damaged-records", "{records:count
                                          "损坏 {records:count} 条记录"};
 inline constexpr Message kThreadsWithoutRoom{"lost.threads", "{threads:count} threads without room",
                                              "{threads:count} 个线程没有录制缓冲"};
-inline constexpr Message kEndsEarly{"lost.end", "the file ends early", "文件提前结束"};
+inline constexpr Message kEndsEarly{
+    "lost.end",
+    "the file ends early[, with nothing of {ends:words}[ and {more:count} others]][; of the last "
+    "epoch's {epoch:count} batches it has {batches:count}]",
+    "文件提前结束[，缺少{ends:words}[以及另外 {more:count} 个进程]的记录][；最后一个 epoch 的 "
+    "{epoch:count} 个批次中有 {batches:count} 个]"};
+inline constexpr Message kNothingAfter{
+    "lost.after", "[worker?worker {worker:count}|the training process] after {at:duration}",
+    "[worker?工作进程 {worker:count}|训练进程] {at:duration} 之后"};
 
 // The share of the bytes that hooks saw.
 inline constexpr Message kPartlySeen{"seen.partly",

@@ -199,7 +199,7 @@ std::vector<Change> ChangesOf(const Report& report) {
 
 std::vector<std::string> Warnings(const Report& report, Language language) {
   std::vector<std::string> lines;
-  const std::string losses = Render(analyzer::Lost(report.losses), language);
+  const std::string losses = Render(analyzer::Lost(report.losses, report.diagnosis.run), language);
   if (!losses.empty()) lines.push_back(Filled(Text::kIncomplete, language, losses));
   const std::string blind = Render(analyzer::PartlyBlind(report.coverage), language);
   if (!blind.empty()) lines.push_back(Filled(Text::kPartlyBlind, language, blind));

@@ -15,8 +15,10 @@
 #include "analyzer/predict/predict.h"
 #include "analyzer/report/compare.h"
 #include "analyzer/report/html_report.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/limits.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/traces/support.h"
 #include "traces/pack.h"
@@ -162,6 +164,40 @@ TEST(LimitsTest, NoBatchesHaveNoRate) {
     EXPECT_NE(text.find("Not enough"), std::string::npos) << text;
     EXPECT_EQ(text.find("0.00"), std::string::npos) << text;
   }
+}
+
+// The file lost the second half of what worker 1 did.
+TraceData CutRun() {
+  TraceData data = MakeSynthetic(Starved());
+  const std::int64_t half = traces::MakeTrace(data)->end().value / 2;
+  const auto is_lost = [&](ThreadId thread, std::int64_t at) {
+    return data.processes[data.threads[thread.value].process.value].worker_id == 1 && at > half;
+  };
+  for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
+    std::erase_if(data.spans[i],
+                  [&](const Span& span) { return is_lost(ThreadId{i}, span.end().value); });
+  }
+  std::erase_if(data.events,
+                [&](const traces::Event& event) { return is_lost(event.thread, event.at.value); });
+  data.losses.truncated = true;
+  return data;
+}
+
+TEST(LimitsTest, WhatACutFileLostIsNoIdleTime) {
+  TraceData data = CutRun();
+  EXPECT_GT(ReportOf(data).diagnosis.loader->signals.worker_busy, 0.95);
+  data.losses.truncated = false;  // then the worker did nothing for half of the time
+  EXPECT_LT(ReportOf(data).diagnosis.loader->signals.worker_busy, 0.8);
+}
+
+TEST(LimitsTest, ACutFileSaysWhatItHasOfEachProcess) {
+  const Report report = ReportOf(CutRun());
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("with nothing of worker 1 after"), std::string::npos) << text;
+  const Statement lost = Lost(report.losses, report.diagnosis.run);
+  ASSERT_TRUE(lost.Is(words::kEndsEarly));
+  const std::string chinese = Render(lost, Language::kChinese);
+  EXPECT_NE(chinese.find("工作进程 1"), std::string::npos) << chinese;
 }
 
 // If one span in a hundred is lost, the bottleneck stays the same, and the figures change little.

@@ -162,7 +162,8 @@ TEST(LiveTest, ARunIsFollowedToItsEnd) {
   }
   ASSERT_TRUE(Eventually([&] { return job.document().analysis != nullptr; }));
   // A growing file has no end yet, which does not count as a loss.
-  EXPECT_TRUE(analyzer::Lost(job.document().analysis->report.losses).empty());
+  const analyzer::Report& report = job.document().analysis->report;
+  EXPECT_TRUE(analyzer::Lost(report.losses, report.diagnosis.run).empty());
   run.Steps(1);
   run.End();
   ASSERT_TRUE(Eventually([&] { return job.finished(); }));

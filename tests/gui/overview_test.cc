@@ -209,7 +209,7 @@ TEST(OverviewTest, WhatWasNotCheckedIsSaidInBothLanguages) {
 
 TEST(OverviewTest, LimitsOfARecordingHaveTheSameFiguresInBothLanguages) {
   traces::Losses losses;
-  EXPECT_TRUE(analyzer::Lost(losses).empty());
+  EXPECT_TRUE(analyzer::Lost(losses, {}).empty());
   losses.dropped_events = 31;
   losses.lost_threads = 47;
   losses.truncated = true;
@@ -218,7 +218,7 @@ TEST(OverviewTest, LimitsOfARecordingHaveTheSameFiguresInBothLanguages) {
   coverage.bytes_seen = 3'000'000;
   coverage.bytes_total = 4'000'000;
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
-    const std::string lost = Render(analyzer::Lost(losses), language);
+    const std::string lost = Render(analyzer::Lost(losses, {}), language);
     EXPECT_NE(lost.find("31"), std::string::npos) << lost;
     EXPECT_NE(lost.find("47"), std::string::npos) << lost;
     const std::string blind = Render(analyzer::PartlyBlind(coverage), language);

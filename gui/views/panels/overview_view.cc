@@ -122,7 +122,7 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::string text = ui.F(Text::kSeen, Render(analyzer::Seen(report.coverage), ui.language));
-  if (analyzer::Lost(report.losses).empty()) {
+  if (analyzer::Lost(report.losses, report.diagnosis.run).empty()) {
     text += std::string("  ·  ") + ui.T(Text::kNothingLost);
   }
   for (const analyzer::Statement& blind : report.coverage.blind) {
