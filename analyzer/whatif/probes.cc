@@ -266,10 +266,13 @@ Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
   return {};
 }
 
-// Why no gain can be trusted; empty: the check holds.
-Statement WhyUnchecked(const ProbedFactor& check) {
-  if (check.windows < kFewestProbes)
-    return Say<words::kTooFewProbes>(Give<"fewest">(kFewestProbes));
+// Why no gain can be trusted; empty: the check holds. `all`: the number of windows of the check.
+Statement WhyUnchecked(const ProbedFactor& check, std::size_t all) {
+  if (check.windows < kFewestProbes) {
+    return Say<words::kTooFewProbes>(Give<"windows">(check.windows), Give<"all">(all),
+                                     Give<"fewest">(kFewestProbes),
+                                     Give<"short">(all >= kFewestProbes));
+  }
   const Interval& gain = check.gain;
   if (!check.known()) {
     return Say<words::kNoisyProbes>(Give<"low">(gain.low), Give<"high">(gain.high));
@@ -323,7 +326,11 @@ Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const auto gains = LogGains(run);
   const std::vector<double>& check = gains[wire::kProbeNothing];
   TakeLogs(check, {}, probes.check);
-  probes.missing = WhyUnchecked(probes.check);
+  const auto of_check = [](const ProbeWindow& window) {
+    return window.factor == wire::kProbeNothing;
+  };
+  const auto all = std::count_if(run.probes.begin(), run.probes.end(), of_check);
+  probes.missing = WhyUnchecked(probes.check, static_cast<std::size_t>(all));
   probes.sound = probes.missing.empty();
   for (std::size_t i = wire::kProbeRead; i < gains.size(); ++i) {
     ProbedFactor factor =

@@ -70,10 +70,11 @@ inline constexpr Message kProbesCrowded{
     "录制"};
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
-    "there is too little for an interval, {fewest:count} windows of each kind with some batches: "
-    "let the run go on, or choose another --probe-window",
-    "数据不足以给出区间，每种窗口需要 {fewest:count} 个且各有若干批次：延长运行，或改用其他 "
-    "--probe-window"};
+    "{windows:count} of the {all:count window} that slowed all work down alike (the check) had "
+    "enough batches, and {fewest:count} are needed. [short?Choose longer windows "
+    "(--probe-window)|Let the run go on for longer]",
+    "让全部工作同等放慢的窗口（对照）有 {all:count} 个，其中 {windows:count} 个批次足够，需要 "
+    "{fewest:count} 个。[short?请选用更长的窗口（--probe-window）|请延长运行]"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
     "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "

@@ -97,7 +97,9 @@ class CardMaker {
     if (diagnosis_.whole_run && steady.steady) {
       line = Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate));
     } else if (diagnosis_.whole_rate > 0) {
-      line += "  ·  " + Fill(Text::kWholeRun, ShortNumber(diagnosis_.whole_rate));
+      const bool probed = !diagnosis_.run.loader().probes.empty();
+      line += "  ·  " + Fill(probed ? Text::kWholeRunProbed : Text::kWholeRun,
+                             ShortNumber(diagnosis_.whole_rate));
     }
     return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
   }

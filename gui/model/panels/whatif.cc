@@ -38,11 +38,16 @@ WhatIf Suggested(const Diagnosis& diagnosis) {
 }
 
 double MedianStep(const Diagnosis& diagnosis) {
-  std::vector<double> steps;
-  for (const analyzer::Batch& batch : diagnosis.run.loader().batches) {
-    if (batch.step_end != analyzer::kNever) steps.push_back(batch.step());
+  const std::vector<analyzer::Batch>& batches = diagnosis.run.loader().batches;
+  const std::vector<bool>& in_window = diagnosis.loader->steady.in_window;
+  std::vector<double> steady;
+  std::vector<double> all;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (batches[i].step_end == analyzer::kNever) continue;
+    all.push_back(batches[i].step());
+    if (i < in_window.size() && in_window[i]) steady.push_back(batches[i].step());
   }
-  return analyzer::Median(std::move(steps));
+  return analyzer::Median(std::move(steady.empty() ? all : steady));
 }
 
 WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {

@@ -36,7 +36,8 @@ struct WhatIf {
 [[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
 
-// The median time between two batches in the recorded loop. Units: seconds.
+// The median time between two batches in the recorded loop: in its steady part, without experiments
+// (record --probe), if there is one. Units: seconds.
 [[nodiscard]] double MedianStep(const analyzer::Diagnosis& diagnosis);
 
 // The upper ends of the sliders.

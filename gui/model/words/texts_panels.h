@@ -15,6 +15,7 @@
   X(kSamplesOf, "sample {}", "样本 {}") \
   /* Figures of the overview */ \
   X(kMeasuredInside, "Measured by experiments in this run", "本次运行中的实验测得") \
+  X(kWholeRunProbed, "whole run {}, with experiments that slow it down", "全程 {}，含放慢运行的实验") \
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
   X(kOfWholeLoop, "of the whole loop", "占整个循环时间") \
