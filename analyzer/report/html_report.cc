@@ -340,8 +340,10 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
     if (!picture.missing.empty()) missing.Add(title, picture.missing);
     add(id, title, std::move(link), before + picture.html + after);
   };
+  Plan plan = report.plan;
+  plan.missing = ReasonOnce(report.diagnosis, plan.missing);
   add("plan", Say<words::kPlanTitle>(), Say<words::kPlanLink>(),
-      PlanHtml(report.plan, language) + Pasted(report));
+      PlanHtml(plan, language) + Pasted(report));
   add("findings", Say<words::kTitleFindings>(),
       Say<words::kLinkFindings>(Give<"findings">(report.findings.size())),
       FindingsOf(report, language));

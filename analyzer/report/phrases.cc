@@ -9,6 +9,7 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/needs.h"
 #include "analyzer/words/report.h"
 #include "analyzer/words/verdict.h"
 
@@ -113,7 +114,8 @@ bool IsReplayed(const Diagnosis& diagnosis) {
 }
 
 Statement ConfidenceOf(const Diagnosis& diagnosis) {
-  const bool replayed = IsReplayed(diagnosis);
+  const bool replayed =
+      IsReplayed(diagnosis) && !diagnosis.needs.Is(words::kNeedsExplained);  // tells the error
   const double error = replayed ? diagnosis.loader->replay.error() : 0;
   return Say<words::kConfidence>(Give<"confidence">(100 * diagnosis.confidence),
                                  Give<"replayed">(replayed), Give<"exact">(RepeatsClosely(error)),
@@ -125,10 +127,16 @@ Statement SuggestedSetting(const Suggestion& suggestion) {
                               Give<"prefetch">(suggestion.prefetch));
 }
 
+Statement ReasonOnce(const Diagnosis& diagnosis, const Statement& why) {
+  return !why.empty() && why == diagnosis.needs ? Say<words::kVerdictSays>() : why;
+}
+
 Statement Keep(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
   const Statement& missing = diagnosis.loader->suggestion.missing;
-  if (!missing.empty()) return Say<words::kKeepNeeds>(Give<"needs">(missing));
+  if (!missing.empty()) {
+    return Say<words::kKeepNeeds>(Give<"needs">(ReasonOnce(diagnosis, missing)));
+  }
   if (diagnosis.loader->cpu.crowded) return Say<words::kKeepCrowded>();
   const Finding* best = nullptr;
   double gain = 1;

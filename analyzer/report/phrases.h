@@ -21,6 +21,9 @@ namespace penstock::analyzer {
 // "val.py:90: 2 workers, batch 1, 400 batches, after the first; the loop waited 5.9 s of 6.2 s with
 // it": one statement for each other loader of the process, four at most, then "3 more".
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
+// `why`, a reason why something is missing from the report; a reference to the verdict if the
+// verdict gives this reason.
+[[nodiscard]] Statement ReasonOnce(const Diagnosis& diagnosis, const Statement& why);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
 // "61 % of the loop in the steady part, 63 % over the whole run": the second figure is that of the

@@ -259,8 +259,10 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   std::string text = Head(report) + Losses(report, paint);
   text += "\n" + paint.Bold(Paragraph(English(diagnosis.summary))) + "\n";
   text += paint.Dim(Paragraph(English(ConfidenceOf(diagnosis)))) + "\n\n";
+  Plan plan = report.plan;
+  plan.missing = ReasonOnce(diagnosis, plan.missing);
   text += paint.Bold(English(Say<words::kPlanTitle>())) + "\n" +
-          PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
+          PlanText(plan, colour, PlanDetail::kSteps) + "\n";
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += findings + "\n";
   text += report.plan.missing.empty() ? PasteText(report) : SuggestionText(report);

@@ -68,10 +68,14 @@ inline constexpr Message kNeedsSteady{
     "数据不足：队列填满后需要 16 个批次，现有 {batches:count} 个，请再多录制 {more:count} 个"};
 inline constexpr Message kNeedsExplained{
     "needs.explained",
-    "not enough: needs a run that the simulation explains, and it is off by {error:%+0} on this "
-    "one: spans are missing, or the loop does something that the simulation does not model",
-    "数据不足：需要模拟能够解释的运行，而模拟与此次运行相差 "
-    "{error:%+0}：有记录缺失，或循环中有模拟未考虑的行为"};
+    "the simulation does not match this run ({error:%+0}), so no gain is predicted: spans are "
+    "missing, or the loop does something that the simulation does not model; try other settings "
+    "with penstock sweep",
+    "模拟与此次运行不符（{error:%+0}"
+    "），因此不预测收益：有记录缺失，或循环中有模拟未考虑的行为；请用 "
+    "penstock sweep 试验其他设置"};
+// Where the verdict has given the reason already.
+inline constexpr Message kVerdictSays{"needs.verdict", "the verdict says why", "原因见结论"};
 inline constexpr Message kNeedsOrdinaryWaits{
     "needs.waits",
     "not enough: a single wait for a batch lasts {longest:duration}, {share:%0} of the measured "

@@ -11,6 +11,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
 
 namespace penstock::gui {
@@ -106,7 +107,9 @@ class CardMaker {
 
   Card Free() const {
     if (!analyzer::Predicts(diagnosis_)) {
-      return {Say(Text::kFreeData), kNoFigure, "", Say(Text::kTooLittleToSay), Tone::kUnknown};
+      const bool unlike = diagnosis_.needs.Is(analyzer::words::kNeedsExplained);
+      return {Say(Text::kFreeData), kNoFigure, "",
+              Say(unlike ? Text::kSimulationUnlike : Text::kTooLittleToSay), Tone::kUnknown};
     }
     const double headroom = diagnosis_.headroom();
     const double base = diagnosis_.base_rate();
@@ -215,6 +218,7 @@ std::string SureText(const analyzer::Report& report, Language language) {
   if (!diagnosis.loader) return "";
   std::string sure = Filled(Text::kConfidence, language, std::lround(100 * diagnosis.confidence));
   if (!analyzer::IsReplayed(diagnosis)) return sure;
+  if (diagnosis.needs.Is(analyzer::words::kNeedsExplained)) return sure;  // the verdict tells it
   // No replay repeats a run exactly, so 0.0 is not shown.
   const double error = std::max(0.1, 100 * std::abs(diagnosis.loader->replay.error()));
   return sure + "  ·  " + Filled(Text::kReplayError, language, fmt::format("{:.1f}", error));

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/page.h"
@@ -87,8 +88,9 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   const Plan& plan = choice.plan;
   Staircase staircase;
   if (!plan.missing.empty() || plan.now.estimate <= 0) {
-    staircase.missing = AsSentence(
-        analyzer::Say<analyzer::words::kNoPlan>(analyzer::Give<"why">(plan.missing)), language);
+    const analyzer::Statement why = analyzer::ReasonOnce(report.diagnosis, plan.missing);
+    staircase.missing =
+        AsSentence(analyzer::Say<analyzer::words::kNoPlan>(analyzer::Give<"why">(why)), language);
     return staircase;
   }
   staircase.verdict = AsSentence(plan.verdict, language);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
+#include "gui/model/staircase.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/panels_support.h"
 
@@ -56,6 +58,24 @@ TEST(CardsTest, OneBatchHasNoShareOfWaiting) {
   EXPECT_LT(card.meter, 0);
   EXPECT_EQ(card.unit, "");
   EXPECT_EQ(card.tone, Tone::kUnknown);
+}
+
+TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
+  analyzer::Report report = ReportOfRun(Fed());
+  const analyzer::Statement unlike =
+      analyzer::Say<analyzer::words::kNeedsExplained>(analyzer::Give<"error">(0.25));
+  report.diagnosis.needs = report.plan.missing = unlike;
+  EXPECT_EQ(CardOf(report, Text::kFreeData).line, "the simulation does not match this run");
+  EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
+  EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan: the verdict says why.");
+}
+
+TEST(CardsTest, TheRateOfAWholeRunNamesExperiments) {
+  analyzer::Report report = ReportOfRun(Fed());
+  const auto line = [&] { return CardOf(report, Text::kThroughput).line; };
+  EXPECT_EQ(line().find("experiments"), std::string::npos);
+  report.diagnosis.run.loaders.front().probes.emplace_back();
+  EXPECT_NE(line().find("experiments"), std::string::npos);
 }
 
 TEST(CardsTest, AUnitBelowItsFigureIsSetApartOnlyFromALineThatThereIs) {
