@@ -105,6 +105,11 @@ struct Diagnosis {
 
   // The rate that speed-ups refer to: `samples_rate`, or `whole_rate` if start-up counts.
   [[nodiscard]] double base_rate() const { return whole_run ? whole_rate : samples_rate; }
+  // The same with the interval of the steady part; a whole run has no interval.
+  [[nodiscard]] Interval base_interval() const {
+    const double base = base_rate();
+    return loader && !whole_run ? loader->steady.rate : Interval{base, base, base};
+  }
   // How many times as fast the run would be if all data cost nothing.
   [[nodiscard]] double headroom() const {
     return ceiling > 0 && base_rate() > 0 ? ceiling / base_rate() : 1;

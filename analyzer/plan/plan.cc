@@ -328,8 +328,7 @@ void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
 }
 
 void Planner::Fill(Plan& plan) {
-  const double whole = diagnosis_.whole_rate;
-  plan.now = diagnosis_.whole_run ? Interval{whole, whole, whole} : loader_.steady.rate;
+  plan.now = diagnosis_.base_interval();
   plan.limited_by = loader_.attribution.bottleneck;
   plan.no_ceiling = loader_.attribution.all_data();
   plan.whole_run = diagnosis_.whole_run;

@@ -151,6 +151,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
     if (one.workers == chosen.workers) answer.chosen = one;
   }
   answer.effect = EffectOf(answer.measured, answer.chosen.predicted.rate);
+  if (answer.chosen.recorded) answer.recorded = diagnosis.base_interval();
   analyzer::LoaderConfig config = diagnosis.run.loader().config;
   if (config.batch_size > 0) config.batch_size = chosen.batch;
   config.pin_memory = chosen.pin;

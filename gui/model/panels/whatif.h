@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,8 @@ struct WhatIfLimits {
 
 struct WhatIfAnswer {
   analyzer::Configuration chosen;
+  // The measured rate, if the recorded setting is chosen.
+  std::optional<analyzer::Interval> recorded;
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   analyzer::Statement unit;                    // the unit of the rates
   analyzer::Statements notes;

@@ -83,6 +83,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const analyzer::Prediction& predicted = answer.chosen.predicted;
+  const analyzer::Interval& rate = answer.recorded ? *answer.recorded : predicted.rate;
   // The first column needs most room.
   constexpr std::array kColumns = {0.0F, 0.42F, 0.7F, 1.0F};
   const auto figure = [&](std::size_t place, const std::string& name, const std::string& value,
@@ -98,12 +99,11 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const std::string times = GainText(predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : times;
   figure(0,
-         fmt::format("{}{}{}", ui.T(Text::kPredicted), ui.T(Text::kComma),
-                     Render(answer.unit, ui.language)),
-         ShortNumber(predicted.rate.estimate),
+         fmt::format("{}{}{}", ui.T(answer.recorded ? Text::kMeasured : Text::kPredicted),
+                     ui.T(Text::kComma), Render(answer.unit, ui.language)),
+         ShortNumber(rate.estimate),
          fmt::format("{}  ·  {}", gain,
-                     ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
-                          ShortNumber(predicted.rate.high))),
+                     ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high))),
          ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneck), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
   const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";

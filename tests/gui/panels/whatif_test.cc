@@ -77,6 +77,30 @@ TEST_F(WhatIfTest, SaysWhatTheCommandSays) {
   ExpectSame(answer->chosen, grid->configurations[0]);
 }
 
+TEST_F(WhatIfTest, TheRecordedSettingShowsWhatWasMeasured) {
+  WhatIf chosen = Recorded(diagnosis_);
+  const auto recorded = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(recorded && recorded->recorded);
+  EXPECT_EQ(recorded->recorded->estimate, diagnosis_.base_rate());
+  EXPECT_EQ(recorded->recorded->low, diagnosis_.loader->steady.rate.low);
+  EXPECT_EQ(recorded->recorded->high, diagnosis_.loader->steady.rate.high);
+  chosen.workers += 1;
+  const auto other = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->recorded);
+}
+
+// Experiments (record --probe) lengthen the steps outside of the steady part.
+TEST_F(WhatIfTest, TheRecordedStepIsThatOfTheSteadyPart) {
+  const double step = MedianStep(diagnosis_);
+  std::vector<analyzer::Batch>& batches = diagnosis_.run.loaders.front().batches;
+  for (std::size_t i = 0; 3 * i < 2 * batches.size(); ++i) {
+    diagnosis_.loader->steady.in_window[i] = false;
+    batches[i].step_end += 10'000'000;
+  }
+  EXPECT_NEAR(MedianStep(diagnosis_), step, 1e-6);
+}
+
 TEST_F(WhatIfTest, EverySliderReachesTheSimulator) {
   WhatIf chosen = Recorded(diagnosis_);
   chosen.workers = 3;
