@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kMostSourceLines = 400;
 constexpr std::size_t kMostFunctions = 60;
+// The lines of so many functions are followed (_HOT in agent/python/penstock_hooks/functions.py).
+constexpr std::size_t kLinedFunctions = 3;
+constexpr double kLongEnough = 30;  // seconds of a run after which some unit is followed, as a rule
 
 // The line with spaces instead of tabs, and without characters that a font cannot show.
 std::string CodeText(std::string_view line) {
@@ -160,6 +163,7 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   const std::size_t shown = std::min(kMostFunctions, from.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     profile.lines.push_back(FunctionLineOf(from.functions[i], read));
+    profile.lines.back().takes_most = i < kLinedFunctions;
   }
   return profile;
 }

@@ -58,6 +58,7 @@ struct FunctionLine {
   double total = 0;                // including all functions that it called
   double count = 0;                // calls in a unit
   bool lined = false;              // its lines were followed
+  bool takes_most = false;         // one of those whose lines are followed when they are known
   bool readable = false;           // `source` is its text; else its file cannot be read
   std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
 };

@@ -12,6 +12,7 @@
   X(kUnitSample, "A sample", "一个样本") \
   X(kUnitBatch, "Collating a batch", "一次合批") \
   X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
+  X(kUnitFew, "only {} followed: others may differ", "仅跟踪了 {} 个，其余可能不同") \
   X(kUnitTip, "Comma and full stop: the one before, the next", "逗号、句号：上一个、下一个") \
   X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
     "{}，占制作批次时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
@@ -50,6 +51,9 @@
     "无法显示文本：文件不在本机，或在运行后已更改。") \
   X(kSourceUnlined, "Its lines were not followed: only those of the functions that take most.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
+  X(kSourceUnlinedYet, \
+    "Its lines were not followed yet: that needs more than the {} that were followed. Record longer.", \
+    "尚未跟踪其代码行：这需要比已跟踪的 {} 个更多。请录制更长时间。") \
   X(kSourceCompiled, "Compiled code: it has no lines of Python.", "编译代码，没有 Python 代码行。") \
   X(kSourceNone, "No function of the program has a part in this.", "此处没有程序自身的函数。") \
   X(kSourceCaller, "calls {}", "调用 {}") \

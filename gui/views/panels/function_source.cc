@@ -108,9 +108,9 @@ Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& fun
 }
 
 // Says why something is missing. Returns the area below.
-Area DrawSourceNote(const Ui& ui, Text text, Area area) {
+Area DrawSourceNote(const Ui& ui, const std::string& text, Area area) {
   ImGui::SetCursorScreenPos(area.min);
-  area.min.y += Paragraph(ui, ui.small, ui.palette().dim, ui.T(text), area.width()) + ui.Px(4);
+  area.min.y += Paragraph(ui, ui.small, ui.palette().dim, text, area.width()) + ui.Px(4);
   return area;
 }
 
@@ -124,11 +124,16 @@ void DrawFunctionSource(const Ui& ui, Workspace& workspace, const FlameView& vie
   }
   area = DrawSourceHead(ui, view, *function, area);
   if (function->id.file.empty()) {
-    static_cast<void>(DrawSourceNote(ui, Text::kSourceCompiled, area));
+    static_cast<void>(DrawSourceNote(ui, ui.T(Text::kSourceCompiled), area));
     return;
   }
-  if (!function->readable) area = DrawSourceNote(ui, Text::kSourceUnreadable, area);
-  if (!function->lined) area = DrawSourceNote(ui, Text::kSourceUnlined, area);
+  if (!function->readable) area = DrawSourceNote(ui, ui.T(Text::kSourceUnreadable), area);
+  if (!function->lined) {
+    area = DrawSourceNote(ui,
+                          function->takes_most ? ui.F(Text::kSourceUnlinedYet, view.profile.units)
+                                               : std::string(ui.T(Text::kSourceUnlined)),
+                          area);
+  }
   BeginArea("source", area, true);
   const SourceDrawing drawing(ui, view.profile, *function);
   std::optional<FunctionId>& revealed = workspace.stages.functions.revealed;

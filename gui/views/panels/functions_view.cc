@@ -153,13 +153,16 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
 void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line) {
   if (line.width() < ui.Px(60)) return;
   const bool of_loop = profile.stage == traces::StageId::kStep;
-  const std::string note = slow ? SlowNote(ui, profile.slow)
-                                : ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
-                                       analyzer::DurationText(profile.unit_time),
-                                       analyzer::PercentText(profile.of_stage), profile.units);
+  std::string note = slow ? SlowNote(ui, profile.slow)
+                          : ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
+                                 analyzer::DurationText(profile.unit_time),
+                                 analyzer::PercentText(profile.of_stage), profile.units);
+  constexpr std::size_t kFew = 8;
+  const bool few = !slow && profile.units < kFew;
+  if (few) note = ui.F(Text::kUnitFew, profile.units) + "  ·  " + note;
   DrawText(ImGui::GetWindowDrawList(), ui.small,
            {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
-           Ink(ui.palette().dim), Elided(ui.small, note, line.width()));
+           Ink(few ? ui.palette().warn : ui.palette().dim), Elided(ui.small, note, line.width()));
   ImGui::SetCursorScreenPos(line.min);
   ImGui::InvisibleButton("##note", {line.width(), line.height()});
   constexpr double kSure = 0.02;  // a time that is off by less needs no remark
