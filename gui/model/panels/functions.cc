@@ -171,9 +171,8 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
 // Reads the reason that agent/python/penstock_hooks/functions.py writes as the fact
 // "functions.off". A reason that is not in the table names a tool.
 NoFunctions WhyNoFunctions(const traces::Trace& trace) {
-  constexpr std::array<std::pair<std::string_view, NoFunctions>, 4> kReasons = {
-      {{"", NoFunctions::kNotSeen},
-       {"switched off", NoFunctions::kSwitchedOff},
+  constexpr std::array<std::pair<std::string_view, NoFunctions>, 3> kReasons = {
+      {{"switched off", NoFunctions::kSwitchedOff},
        {"this Python", NoFunctions::kPython},
        {"a debug or free-threaded build", NoFunctions::kPython}}};
   std::string why = analyzer::TextFact(trace.facts(), "functions.off");
@@ -183,7 +182,15 @@ NoFunctions WhyNoFunctions(const traces::Trace& trace) {
   for (const auto& [text, reason] : kReasons) {
     if (why == text) return reason;
   }
-  return NoFunctions::kOtherTool;
+  if (!why.empty()) return NoFunctions::kOtherTool;
+  const bool follows = std::any_of(trace.processes().begin(), trace.processes().end(),
+                                   [](const traces::ProcessInfo& process) {
+                                     return process.facts.count("version.python") > 0 &&
+                                            process.facts.count("loader.0.kind") > 0;
+                                   });
+  if (!follows) return NoFunctions::kNoLoader;
+  return Seconds(trace.end() - trace.begin()) < kLongEnough ? NoFunctions::kShort
+                                                            : NoFunctions::kTooManyCalls;
 }
 
 std::string UnusualFunctionText(const FunctionsModel& model) {

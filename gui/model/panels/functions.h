@@ -80,16 +80,18 @@ struct UnitProfile {
 };
 
 enum class NoFunctions : std::uint8_t {
-  kNone,         // functions were recorded
-  kNotSeen,      // the run was short, has no Python or loader, or is another tool's file
-  kSwitchedOff,  // by PENSTOCK_FUNCTIONS
-  kPython,       // this version or build of Python is not followed
-  kOtherTool,    // the program has a debugger, profiler or coverage of its own
+  kNone,          // functions were recorded
+  kNoLoader,      // no Python process with a DataLoader, or another tool's file
+  kShort,         // the run was too short for a followed unit
+  kTooManyCalls,  // the run was long enough, but a unit has too many calls
+  kSwitchedOff,   // by PENSTOCK_FUNCTIONS
+  kPython,        // this version or build of Python is not followed
+  kOtherTool,     // the program has a debugger, profiler or coverage of its own
 };
 
 struct FunctionsModel {
   std::vector<UnitProfile> profiles;
-  NoFunctions missing = NoFunctions::kNotSeen;
+  NoFunctions missing = NoFunctions::kNoLoader;
   std::string unusual_text;  // names and sources with characters beyond ASCII, for the fonts
 };
 // Cost: reads the sources of the functions.

@@ -58,10 +58,17 @@
   X(kSourceNone, "No function of the program has a part in this.", "此处没有程序自身的函数。") \
   X(kSourceCaller, "calls {}", "调用 {}") \
   X(kNoCalls, "No calls of Python functions were recorded.", "没有记录 Python 函数的调用。") \
-  X(kNoCallsNotSeen, \
-    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. This run was too short for one, it is no Python program with a DataLoader, or another tool recorded it.", \
-    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行太短、不是使用 DataLoader 的 Python 程序，或由其他工具录制。") \
-  X(kNoCallsNotSeenHow, "Record half a minute or more:", "请录制半分钟以上：") \
+  X(kNoCallsShort, \
+    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. This run was too short for one.", \
+    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行太短，一个也来不及跟踪。") \
+  X(kNoCallsShortHow, "Record half a minute or more:", "请录制半分钟以上：") \
+  X(kNoCallsNoLoader, \
+    "Penstock follows calls in Python programs with a DataLoader. This file has none: the program is of another kind, or another tool recorded it.", \
+    "Penstock 在使用 DataLoader 的 Python 程序中跟踪调用。此文件中没有这样的程序：程序属于其他类型，或由其他工具录制。") \
+  X(kNoCallsTooMany, \
+    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. In this run a single one has too many calls for that.", \
+    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行中，仅一个样本的调用就超出该开销。") \
+  X(kNoCallsTooManyHow, "A longer recording has more time for it:", "录制更长时间，可用于跟踪的时间更多：") \
   X(kNoCallsOff, "Following calls was switched off for this run: PENSTOCK_FUNCTIONS=off.", \
     "此次运行关闭了调用跟踪：PENSTOCK_FUNCTIONS=off。") \
   X(kNoCallsOffHow, "Record again without it:", "请去掉该设置后重新录制：") \

@@ -26,7 +26,7 @@ void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area a
     return DrawEmpty(ui, area, ui.T(Text::kNoCallsHere), ui.T(Text::kNoCallsHereWhy));
   }
   const traces::Trace& trace = *workspace.document.trace;
-  Nothing nothing{Text::kNoCalls, Text::kNoCallsNotSeen, Text::kNoCallsNotSeenHow,
+  Nothing nothing{Text::kNoCalls, Text::kNoCallsShort, Text::kNoCallsShortHow,
                   PenstockCommand(trace, "record")};
   switch (why) {
     case NoFunctions::kSwitchedOff:
@@ -43,7 +43,16 @@ void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area a
       nothing.why = Text::kNoCallsTool;
       nothing.how = Text::kNoCallsToolHow;
       break;
-    case NoFunctions::kNotSeen:
+    case NoFunctions::kNoLoader:
+      nothing.why = Text::kNoCallsNoLoader;
+      nothing.how = Text::kNoCallsPythonHow;
+      nothing.command = PenstockCommand(trace, "doctor");
+      break;
+    case NoFunctions::kTooManyCalls:
+      nothing.why = Text::kNoCallsTooMany;
+      nothing.how = Text::kNoCallsTooManyHow;
+      break;
+    case NoFunctions::kShort:
     case NoFunctions::kNone:
       break;
   }

@@ -265,11 +265,33 @@ TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
     const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
     return BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing).missing;
   };
-  EXPECT_EQ(reason(""), NoFunctions::kNotSeen);
+  EXPECT_EQ(reason(""), NoFunctions::kNoLoader);
   EXPECT_EQ(reason("switched off"), NoFunctions::kSwitchedOff);
   EXPECT_EQ(reason("this Python"), NoFunctions::kPython);
   EXPECT_EQ(reason("a debug or free-threaded build"), NoFunctions::kPython);
   EXPECT_EQ(reason("a profiler of the program"), NoFunctions::kOtherTool);
+}
+
+TEST(NoFunctionsTest, OnlyAShortRunIsTooShort) {
+  const auto reason = [](int batches) {
+    analyzer::testing::Synthetic run;
+    run.batches = batches;
+    run.costs = analyzer::testing::Always({.step = 100});
+    traces::TraceData data = MakeSynthetic(run);
+    data.processes.front().facts["version.python"] = "3.11.2";
+    data.processes.front().facts["loader.0.kind"] = "pytorch";
+    const auto trace = traces::MakeTrace(std::move(data));
+    const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
+    return BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing).missing;
+  };
+  EXPECT_EQ(reason(50), NoFunctions::kShort);
+  EXPECT_EQ(reason(400), NoFunctions::kTooManyCalls);
+}
+
+TEST_F(FunctionsPanelTest, TheFunctionsThatTakeMostAreThoseWhoseLinesAreFollowed) {
+  const std::vector<FunctionLine>& lines = sample().lines;
+  ASSERT_FALSE(lines.empty());
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].takes_most, i < 3);
 }
 
 }  // namespace
