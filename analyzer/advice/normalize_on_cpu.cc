@@ -5,8 +5,9 @@
 // Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours), with a gain of
 // 1 %. Or there are such transforms, most of a batch is floating point, and uint8 gains 5 %.
 // Prediction: if most of a batch is known to be floating point, pixels stay uint8 up to the device,
-// and the device converts them (predict/changes.h, --transfer u8). Otherwise the prediction is the
-// run without the time of the transforms.
+// and the device converts them; without a device, the training loop does (predict/changes.h,
+// --transfer u8). Otherwise the prediction is the run without the time of the transforms, which is
+// the most that is possible if no device takes them.
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
 //         sample).
 #include <algorithm>
@@ -68,6 +69,7 @@ void NormalizeOnCpu(const RuleInput& input, Advice& out) {
       bytes ? *bytes
             : input.WithScaled(Factor::kAugment,
                                augmenting > 0 ? std::max(0.0, 1 - time / augmenting) : 1);
+  if (!bytes && !material.device) finding.predicted->at_most = true;
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for these transforms
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kNormalizeOnCpu>(
@@ -78,8 +80,10 @@ void NormalizeOnCpu(const RuleInput& input, Advice& out) {
     finding.evidence.emplace_back("floating_share_of_batch", floating);
     finding.evidence.emplace_back("batch_bytes", batch);
   }
-  if (bytes) finding.evidence.emplace_back("gpu_figure", English(costs.convert.source));
-  finding.action = Say<words::kNormalizeOnGpu>();
+  if (bytes && material.device) {
+    finding.evidence.emplace_back("gpu_figure", English(costs.convert.source));
+  }
+  finding.action = Say<words::kNormalizeOnGpu>(Give<"device">(material.device));
   PlaceInWorkers(input, finding);
   out.findings.push_back(std::move(finding));
 }

@@ -248,6 +248,11 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   material.dataset_bytes = DatasetBytes(trace, run, model.files, material.file_bytes);
   material.memory = BudgetOf(model.machine()).ram;
   material.gpu = TextFact(trace.facts(), "gpu.model");
+  material.device = !material.gpu.empty();
+  for (const auto stage : {traces::StageId::kH2d, traces::StageId::kKernel, traces::StageId::kCopy,
+                           traces::StageId::kCall}) {
+    material.device = material.device || model.stages[stage].count > 0;
+  }
   material.reads = model.reads;
   return material;
 }

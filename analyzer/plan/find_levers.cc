@@ -271,7 +271,8 @@ void Finder::FindPictures() {
 
 void Finder::FindPlaces() {
   const Material& material = loader_.material;
-  Lever transfer{.id = "transfer_u8", .change = Say<words::kPlanTransfer>(), .effort = 4};
+  Lever transfer{.id = "transfer_u8", .effort = 4};
+  transfer.change = Say<words::kPlanTransfer>(Give<"device">(material.device));
   transfer.risk = Say<words::kRiskRounding>();
   transfer.lines = 5;
   transfer.changes.transfer = "u8";

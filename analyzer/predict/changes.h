@@ -7,6 +7,8 @@
 // A trace does not contain these facts, so they are assumed:
 // - one core reads memory at 2 GB/s;
 // - the time to read a sample from a packed file depends only on the sample's bytes;
+// - without a device the training loop converts the batches that come as bytes, in one thread
+//   (kConvertPerByte);
 // - decoding and the bytes of files are in proportion to pixels; pictures are 4 : 3;
 // - half of the time of a handover is in proportion to the batch's bytes, and so is all of the time
 //   of collate, pinning and copies to the device.

@@ -82,6 +82,7 @@ DeviceCosts BuiltInDeviceCosts(std::string_view gpu) {
 
 Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
   std::size_t number = 0;
+  base.given = true;
   while (!text.empty()) {
     ++number;
     const std::size_t end = std::min(text.find('\n'), text.size());

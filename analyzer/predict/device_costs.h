@@ -35,6 +35,7 @@ struct DeviceCosts {
   DeviceCost decode;   // from a JPEG file to pixels in device memory
   DeviceCost augment;  // crop, resize, flip, normalise
   DeviceCost convert;  // of a batch: from integers to floating point, and normalising
+  bool given = false;  // by the user: predictions are for this device, whatever was recorded
 };
 
 // The costs of `gpu` (its model, as in the trace). For an unknown model these are the costs of an

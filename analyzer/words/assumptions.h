@@ -98,6 +98,11 @@ inline constexpr Message kConversionMoves{
     "batch",
     "转换为浮点数（占增强的 "
     "{share:%0}）移到设备上（{source:words}）；若批次之前没有浮点变换，数值不变"};
+inline constexpr Message kConversionInLoop{
+    "assumed.conversion-in-loop",
+    "no device was recorded, so the training loop converts the batches to floating point: "
+    "{each:duration} of CPU time for a batch",
+    "没有录制到设备，因此由训练循环把批次转换为浮点数：每批占用 CPU {each:duration}"};
 inline constexpr Message kConversionStays{
     "assumed.conversion-stays",
     "the conversion to floating point was not seen as a "

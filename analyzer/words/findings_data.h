@@ -209,12 +209,14 @@ inline constexpr Message kNormalizeOnCpu{
     "{floating_share_of_batch:%0} 是浮点数]。"};
 inline constexpr Message kNormalizeOnGpu{
     "normalize-on-cpu.do",
-    "Leave samples as uint8 until they are on the GPU, and convert and normalise there: x = "
-    "x.to(device, non_blocking=True).float().sub_(mean).div_(std), with mean and std for 0 to 255. "
+    "Leave samples as uint8 until [device?they are on the GPU, and convert and normalise there: x "
+    "= x.to(device, non_blocking=True)|the training loop has the batch, and convert and normalise "
+    "all of it there: x = x].float().sub_(mean).div_(std), with mean and std for 0 to 255. "
     "The network then sees the same values, unless a transform before that computes in floating "
     "point: its results would be rounded to whole levels.",
-    "让样本保持 uint8 直到进入 GPU，再在那里转换并归一化：x = x.to(device, "
-    "non_blocking=True).float().sub_(mean).div_(std)，mean 和 std 按 0 到 255 "
+    "让样本保持 uint8 直到[device?进入 GPU，再在那里转换并归一化：x = x.to(device, "
+    "non_blocking=True)|训练循环取到批次，再在那里对整批转换并归一化：x = "
+    "x].float().sub_(mean).div_(std)，mean 和 std 按 0 到 255 "
     "计。网络看到的数值不变，除非此前有变换以浮点数计算：其结果会被舍入为整数级。"};
 
 inline constexpr Message kWideLabels{

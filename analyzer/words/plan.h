@@ -56,8 +56,10 @@ inline constexpr Message kPlanCache{
     "plan.ram-cache", "keep the data set in memory[ ({bytes:bytes})]: a copy of it in a tmpfs",
     "把数据集放入内存[（{bytes:bytes}）]，例如复制到 tmpfs"};
 inline constexpr Message kPlanTransfer{
-    "plan.transfer-u8", "deliver pixels as uint8; convert and normalise them on the device",
-    "以 uint8 交付像素，在 GPU 上转换与归一化"};
+    "plan.transfer-u8",
+    "deliver pixels as uint8; convert and normalise them [device?on the device|in the training "
+    "loop]",
+    "以 uint8 交付像素，[device?在 GPU 上|在训练循环中]转换与归一化"};
 inline constexpr Message kPlanDecoder{
     "plan.decoder",
     "decode with {wanted:text} instead of {recorded:text} (published: {ratio:.2} times as fast, "

@@ -4,6 +4,7 @@
 // many pixels. Also tests that figures for pictures or JPEG files are not used for other data.
 #include "analyzer/model/material.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "analyzer/model/file_returns.h"
 #include "analyzer/plan/levers.h"
 #include "analyzer/predict/changes.h"
+#include "analyzer/words/assumptions.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -338,6 +340,63 @@ TEST(MaterialTest, FiguresForJpegAreNotUsedForOtherFormats) {
   const auto changed = ApplyTo(shards, decoder);
   ASSERT_TRUE(changed);
   EXPECT_NE(English(changed->notes.at(0)).find("if the files are JPEG"), std::string::npos);
+}
+
+// Seconds by which batches of bytes instead of floats lengthen a step, and the pipeline then.
+struct Conversion {
+  double longer = 0;
+  double step = 0;
+  Changed changed;
+};
+
+Conversion Converted(const Diagnosis& diagnosis, const DeviceCosts& costs) {
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  Changes changes;
+  changes.transfer = "f32:u8";
+  Conversion found;
+  found.changed = *ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, costs);
+  found.step = found.changed.pipeline.epochs[0].batches[50].step;
+  found.longer = found.step - loader.pipeline.epochs[0].batches[50].step;
+  return found;
+}
+
+TEST(ConversionTest, WithoutADeviceTheLoopConverts) {
+  const Diagnosis diagnosis = DiagnosisOf("PIL.load", "a.jpg");
+  ASSERT_FALSE(diagnosis.loader->material.device);
+  const Conversion loop = Converted(diagnosis, BuiltInDeviceCosts(""));
+  EXPECT_GT(loop.longer, 4 * 150'528 * 0.1e-9);
+  const Pipeline& changed = loop.changed.pipeline;
+  const double before = diagnosis.loader->pipeline.step_load * (loop.step - loop.longer);
+  EXPECT_NEAR(changed.step_load * loop.step, before + loop.longer, 1e-6);
+  EXPECT_TRUE(std::any_of(loop.changed.notes.begin(), loop.changed.notes.end(),
+                          [](const Statement& note) { return note.Is(words::kConversionInLoop); }));
+}
+
+TEST(ConversionTest, ADeviceThatWasRecordedOrIsGivenConverts) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
+  const Diagnosis without = DiagnosisOf(data);
+  data.facts["gpu.model"] = "NVIDIA A100-SXM4-40GB";
+  const Diagnosis with = DiagnosisOf(std::move(data));
+  const DeviceCosts a100 = BuiltInDeviceCosts("NVIDIA A100-SXM4-40GB");
+  const auto given = ReadDeviceCosts("device NVIDIA A100\n", a100);
+  ASSERT_TRUE(given);
+  const double loop = Converted(without, a100).longer;
+  EXPECT_LT(Converted(with, a100).longer, loop / 20);
+  EXPECT_EQ(Converted(without, *given).longer, Converted(with, a100).longer);
+}
+
+TEST(ConversionTest, ThePlanNamesThePlace) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
+  data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
+  const auto change_of = [](const traces::TraceData& run) {
+    for (const Lever& lever : FindLevers(DiagnosisOf(run), {}, false).all) {
+      if (lever.id == "transfer_u8") return English(lever.change);
+    }
+    return std::string();
+  };
+  EXPECT_NE(change_of(data).find("in the training loop"), std::string::npos) << change_of(data);
+  data.facts["gpu.model"] = "NVIDIA A100-SXM4-40GB";
+  EXPECT_NE(change_of(data).find("on the device"), std::string::npos) << change_of(data);
 }
 
 }  // namespace

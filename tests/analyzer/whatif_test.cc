@@ -348,6 +348,7 @@ TEST(GridTest, ALargerBatchHasMoreBytesOfEachType) {
   request.workers = {8};
   request.batch = 16;
   request.device_costs.convert.ms_per_megapixel = 20;
+  request.device_costs.given = true;
   request.changes.transfer = "f32:u8";  // the types of a batch were not recorded
   const Predicted<Grid> told = PredictGrid(from, request);
   from.loader->material.f32 = from.loader->facts.batch_bytes;
