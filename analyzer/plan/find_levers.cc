@@ -13,7 +13,6 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest one in decoders.cc
 constexpr double kFasterDecoder = 1.1;  // smallest ratio that is worth another library
 constexpr double kLeastLeft = 0.05;     // least share of a part that a repair leaves; keeps `slow`
                                         // finite
@@ -228,17 +227,16 @@ void Finder::FindPictures() {
   const Material& material = loader_.material;
   if (material.media == Media::kOther) return;
   const auto recorded = FindDecoder(material.decoder);
-  const auto wanted = FindDecoder(kWantedDecoder);
-  if (wanted && recorded && material.may_be_jpeg() &&
-      wanted->ratio >= kFasterDecoder * recorded->ratio) {
+  const DecoderSpeed wanted = FastestDecoder();
+  if (recorded && material.may_be_jpeg() && wanted.ratio >= kFasterDecoder * recorded->ratio) {
     Lever decoder{.id = "decoder", .risk = Say<words::kRiskDecoder>(), .effort = 4, .lines = 5};
-    const double ratio = wanted->ratio / recorded->ratio;
-    const double low = wanted->low / recorded->high;
-    const double high = wanted->high / recorded->low;
+    const double ratio = wanted.ratio / recorded->ratio;
+    const double low = wanted.low / recorded->high;
+    const double high = wanted.high / recorded->low;
     decoder.change =
-        Say<words::kPlanDecoder>(Give<"wanted">(wanted->name), Give<"recorded">(recorded->name),
+        Say<words::kPlanDecoder>(Give<"wanted">(wanted.name), Give<"recorded">(recorded->name),
                                  Give<"ratio">(ratio), Give<"low">(low), Give<"high">(high));
-    decoder.changes.decoder = wanted->name;
+    decoder.changes.decoder = wanted.name;
     decoder.unsure = Factor::kDecode;
     decoder.slow = ratio / low;
     decoder.fast = ratio / high;

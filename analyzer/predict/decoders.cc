@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/predict/decoders.h"
 
+#include <algorithm>
 #include <array>
 
 namespace penstock::analyzer {
@@ -22,6 +23,12 @@ constexpr std::array<DecoderSpeed, 11> kSpeeds = {{{"ajpegli", 0.669, 0.56, 0.76
 
 std::span<const DecoderSpeed> DecoderSpeeds() {
   return kSpeeds;
+}
+
+DecoderSpeed FastestDecoder() {
+  return *std::max_element(
+      kSpeeds.begin(), kSpeeds.end(),
+      [](const DecoderSpeed& a, const DecoderSpeed& b) { return a.ratio < b.ratio; });
 }
 
 std::optional<DecoderSpeed> FindDecoder(std::string_view name) {

@@ -23,6 +23,9 @@ struct DecoderSpeed {
 
 [[nodiscard]] std::span<const DecoderSpeed> DecoderSpeeds();
 
+// The fastest one of the table. Findings and plans assume its speed.
+[[nodiscard]] DecoderSpeed FastestDecoder();
+
 // Looks up a name of the table; libjpeg-turbo stands for turbojpeg, and cv2 for opencv. nullopt:
 // not in the table.
 [[nodiscard]] std::optional<DecoderSpeed> FindDecoder(std::string_view name);

@@ -128,7 +128,9 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const std::vector<std::string>& answered = plan.steps[i].findings;
     if (std::find(answered.begin(), answered.end(), finding) != answered.end()) {
-      return Say<words::kPlanHasIt>(Give<"step">(i + 1));
+      const Prediction& predicted = plan.steps[i].predicted;
+      return Say<words::kPlanHasIt>(Give<"step">(i + 1), Give<"rate">(predicted.rate.estimate),
+                                    Give<"unit">(plan.unit), Give<"gain">(predicted.speedup));
     }
   }
   for (const PlanRest& one : plan.rest) {

@@ -124,10 +124,11 @@ inline constexpr Message kFasterDecoder{
     "Decode with {first:text}[ or {second:text}] straight into an array or tensor; converting back "
     "to PIL images would lose the gain. Some pixels then differ by a level or two, [opencv?OpenCV "
     "returns channels as BGR, ]and other libraries resize with another filter than PIL: use the "
-    "same code for validation.",
+    "same code for validation. The prediction assumes {times:.2} times the speed of decoding.",
     "用 {first:text}[ 或 {second:text}] 直接解码为数组或张量；再转换回 PIL "
     "图像会失去收益。部分像素会相差一两级，[opencv?OpenCV 的通道顺序为 "
-    "BGR，]其他库的缩放滤波器也与 PIL 不同：验证时请使用相同的代码。"};
+    "BGR，]其他库的缩放滤波器也与 PIL 不同：验证时请使用相同的代码。预测假设解码速度为原来的 "
+    "{times:.2} 倍。"};
 
 inline constexpr Message kDecodeLarger{
     "decode-larger-than-needed.seen",
@@ -137,10 +138,12 @@ inline constexpr Message kDecodeSmaller{
     "decode-larger-than-needed.do",
     "Decode only the crop (the same pixels except at its edge), or decode at reduced size (PIL: "
     "image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), or store smaller copies of the images. The "
-    "last two use another filter, so pixels change slightly: use them for validation too.",
+    "last two use another filter, so pixels change slightly: use them for validation too. The "
+    "prediction assumes half of the time for decoding.",
     "只解码裁剪区域（除边缘外像素不变），或以缩小的尺寸解码（PIL：image.draft()；OpenCV：IMREAD_"
     "REDUCED_COLOR_"
-    "2），或另存较小的图片。后两者使用不同的滤波器，像素会略有改变：验证时也请使用。"};
+    "2），或另存较小的图片。后两者使用不同的滤波器，像素会略有改变：验证时也请使用。预测假设解码耗"
+    "时减半。"};
 
 inline constexpr Message kConnectionsAnew{
     "connection-not-reused.seen",

@@ -50,8 +50,8 @@ inline constexpr Message kPredictedSuggestion{
     "next bottleneck would be: {factor:name}.",
     "预测：{prediction:words}（90 % 区间）；内存 [memory?{memory:bytes}|未知]。下一个瓶颈："
     "{factor:name}。"};
-inline constexpr Message kPredictedIs{"page.predicted", "Predicted: {prediction:words}.",
-                                      "预测：{prediction:words}。"};
+inline constexpr Message kPredictedIs{"page.predicted", "Predicted by itself: {prediction:words}.",
+                                      "单独改动的预测：{prediction:words}。"};
 inline constexpr Message kOtherChanges{
     "page.other-changes",
     "Other changes, as options of penstock whatif:", "其他改动（penstock whatif 的选项）："};

@@ -190,8 +190,11 @@ inline constexpr Message kPlanInBrief{
     "{change:words}：预计速度为原来的 {gain:times} 倍[；再做计划中其余 {more:count} "
     "步：{all:times} 倍]"};
 // The place of a finding in the plan.
-inline constexpr Message kPlanHasIt{"plan.has-it", "This is step {step:count} of the plan",
-                                    "这是计划的第 {step:count} 步"};
+inline constexpr Message kPlanHasIt{
+    "plan.has-it",
+    "This is step {step:count} of the plan, with which the run reaches {rate:rate} {unit:words} "
+    "({gain:times}x)",
+    "这是计划的第 {step:count} 步，做完后达到 {rate:rate} {unit:words}（{gain:times} 倍）"};
 inline constexpr Message kPlanLeavesOut{
     "plan.leaves-out",
     "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "

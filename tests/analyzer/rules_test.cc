@@ -3,6 +3,7 @@
 // For each rule, there is a run for which it must report a finding, and one for which it must not.
 #include <gtest/gtest.h>
 
+#include "analyzer/predict/decoders.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer {
@@ -106,7 +107,9 @@ TEST(SharedMemoryTooSmallTest, IsSilentWhenTheyDo) {
 TEST(SlowDecoderTest, SpeaksOfPillow) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.decoder = "PIL.load";
-  EXPECT_TRUE(Finds("slow-decoder", run));
+  EXPECT_EQ(
+      testing::Evidence(FindingOf("slow-decoder", MakeSynthetic(run)).value(), "assumed_ratio"),
+      FindDecoder("simplejpeg")->ratio);
 }
 
 TEST(SlowDecoderTest, NamesNoDecoderThatTheProgramUses) {

@@ -69,7 +69,7 @@
   X(kPinned, "pinned", "锁页内存")                                                                 \
   X(kKept, "persistent", "常驻进程")                                                               \
   X(kNothingChecked, "Nothing was recorded that could be checked.", "没有可供检查的内容。")        \
-  X(kPredictedOf, "Predicted: {} {}, {}", "预测：{} {}，{}")                                       \
+  X(kPredictedOf, "Predicted by itself: {} {}, {}", "单独改动的预测：{} {}，{}")                   \
   X(kWorkersBusy, "Workers busy", "工作进程忙碌")                                                  \
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
   X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行制作")                           \
