@@ -247,7 +247,7 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
 // would gain on top of the plan.
 std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
                                       const std::vector<PlanStep>& steps) {
-  std::map<std::string, double> gains;
+  std::map<std::string, PlanRest> gains;
   const Combination end = Reached(moves);
   std::set<std::string> answered;
   for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
@@ -257,10 +257,11 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
     const Prediction predicted = Predict(more);
     if (!predicted.refused.empty()) return;
     const double gain = predicted.speedup / Predict(end).speedup;
+    const double unsure = Gains(gain, predicted) ? 0 : WidthBelow(predicted);
     for (const std::string& id : FindingsOfStep(step, false, findings_)) {
       if (answered.count(id) > 0) continue;
-      double& best = gains[id];
-      best = std::max(best, gain);
+      PlanRest& best = gains.try_emplace(id, PlanRest{id, 0}).first->second;
+      if (gain > best.gain) best = {id, gain, unsure};
     }
   };
   for (std::size_t i = 0; i < levers_.all.size(); ++i) {
@@ -270,7 +271,7 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   deeper.prefetch *= kDeeper;
   if (end.workers > 0) add("prefetch_factor", deeper);
   std::vector<PlanRest> rest;
-  for (const auto& [finding, gain] : gains) rest.push_back({finding, gain});
+  for (const auto& [finding, one] : gains) rest.push_back(one);
   return rest;
 }
 

@@ -55,6 +55,8 @@ struct PlanStep {
 struct PlanRest {
   std::string finding;
   double gain = 1;
+  double unsure = 0;  // fraction by which the rate may be lower than predicted, if that may be all
+                      // of the gain
 };
 
 // A change whose gain cannot be predicted from the trace, and an experiment that measures the gain.

@@ -4,15 +4,11 @@
 #include <algorithm>
 
 namespace penstock::analyzer {
-namespace {
 
-// How far a prediction's interval reaches below its rate, as a fraction of the rate.
 double WidthBelow(const Prediction& predicted) {
   const Interval& rate = predicted.rate;
   return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
 }
-
-}  // namespace
 
 bool Gains(double gain, const Prediction& predicted) {
   return gain * (1 - WidthBelow(predicted)) > 1;

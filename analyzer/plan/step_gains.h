@@ -11,6 +11,9 @@
 
 namespace penstock::analyzer {
 
+// How far a prediction's interval reaches below its rate, as a fraction of the rate.
+[[nodiscard]] double WidthBelow(const Prediction& predicted);
+
 // Whether a step surely gains: its gain is larger than 1 even at the low end of its prediction's
 // interval. `gain`: the step's gain on top of the steps before it. `predicted`: the prediction with
 // the step and those before it.

@@ -137,7 +137,8 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
     if (one.finding != finding) continue;
     const double more = one.gain - 1;
     return Say<words::kPlanLeavesOut>(Give<"steps">(!plan.steps.empty()),
-                                      GiveIf<"more">(more >= kShownGain, more));
+                                      GiveIf<"more">(more >= kShownGain, more),
+                                      GiveIf<"unsure">(one.unsure > 0, one.unsure));
   }
   return {};
 }

@@ -198,8 +198,10 @@ inline constexpr Message kPlanHasIt{
 inline constexpr Message kPlanLeavesOut{
     "plan.leaves-out",
     "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "
-    "[more?{more:percent} more|nothing]",
-    "计划未列入此项：[steps?在其各步之上|单独执行]，[more?只能再提高 {more:percent}|不再有收益]"};
+    "[more?{more:percent} more[unsure?, which the prediction may miss by "
+    "{unsure:percent}]|nothing]",
+    "计划未列入此项：[steps?在其各步之上|单独执行]，[more?预计再提高 "
+    "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|不再有收益]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
 // Experiments for questions that the trace does not answer.

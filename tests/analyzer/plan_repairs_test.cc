@@ -383,11 +383,12 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
   plan.steps[1].predicted.rate.estimate = 218;
   plan.steps[1].predicted.speedup = 2.94;
   plan.unit = Say<words::kSamplesPerSecond>();
-  plan.rest = {{"slow-decoder", 1.07}, {"stragglers", 1.0}};
+  plan.rest = {{"slow-decoder", 1.07, 0.1}, {"stragglers", 1.0}};
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-samples")),
             "This is step 2 of the plan, with which the run reaches 218 samples/s (2.94x)");
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
-            "The plan leaves it out: on top of its steps it would gain 7 % more");
+            "The plan leaves it out: on top of its steps it would gain 7 % more, which the "
+            "prediction may miss by 10 %");
   EXPECT_EQ(English(PlaceInPlan(plan, "stragglers")),
             "The plan leaves it out: on top of its steps it would gain nothing");
 }
