@@ -26,7 +26,7 @@ struct OverrideNote {
 // The changes in the order in which they were given; empty: there was none.
 [[nodiscard]] std::vector<OverrideNote> Overrides(const traces::Trace& trace);
 
-// "workers=2; did not hold, something else was found: cv2_threads=0 (4)"; empty without notes.
+// "workers=2; not in effect, something else was found: cv2_threads=0 (4)"; empty without notes.
 [[nodiscard]] Statement OverridesSaid(const std::vector<OverrideNote>& notes);
 
 }  // namespace penstock::analyzer

@@ -20,8 +20,8 @@ inline constexpr Message kReplayError{
 inline constexpr Message kNoHandover{
     "assumed.no-handover",
     "this recording had no worker processes: the prediction assumes 0.8 ms a batch in the worker "
-    "and in the training process, new memory for each batch in the worker, and no memory for the "
-    "workers themselves",
+    "and 0.8 ms in the training process, new memory for each batch in the worker, and no memory "
+    "for the workers themselves",
     "此次录制没有工作进程：预测假设每个批次在工作进程和训练进程中各需 0.8 "
     "毫秒，工作进程为每个批次申请新内存，且工作进程自身不占内存"};
 inline constexpr Message kOtherBatchAndStep{

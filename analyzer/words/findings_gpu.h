@@ -130,10 +130,10 @@ inline constexpr Message kPreprocessOnCpu{
     "preprocessing-on-busy-gpu.do",
     "Move decoding or augmentation back to workers on the CPU, the most expensive first, as long "
     "as the loop does not wait for them; some pixels then differ by a few levels. The prediction "
-    "is an upper bound: the cores' time for it is not in this recording.",
+    "is an upper bound: the CPU time that this takes is not in this recording.",
     "把解码或增强移回 CPU "
     "上的工作进程，先移成本最高的，只要训练循环不因此等待；部分像素会相差几级。预测为上限：此录制中"
-    "没有核心为此所需的时间。"};
+    "没有这项工作所需的 CPU 时间。"};
 
 inline constexpr Message kPinThreadBehind{
     "pin-thread-behind.seen",

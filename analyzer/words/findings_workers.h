@@ -50,11 +50,11 @@ inline constexpr Message kTooManyWorkers{
 inline constexpr Message kFewerWorkers{
     "too-many-workers.do",
     "[threads?Lower --workers from {num_workers:count} to {enough_workers:count} (--prefetch "
-    "{prefetch:count}).|[none?Set num_workers=0: nothing waits for the workers' share.|Set "
+    "{prefetch:count}).|[none?Set num_workers=0: the run is as fast without workers.|Set "
     "num_workers={enough_workers:count} and prefetch_factor={prefetch:count}: the same rate with "
     "less memory.]]",
     "[threads?把 --workers 从 {num_workers:count} 减少到 {enough_workers:count}（--prefetch "
-    "{prefetch:count}）。|[none?设置 num_workers=0：没有任何环节在等待工作进程所做的部分。|设置 "
+    "{prefetch:count}）。|[none?设置 num_workers=0：没有工作进程，运行也同样快。|设置 "
     "num_workers={enough_workers:count} 和 "
     "prefetch_factor={prefetch:count}：速率相同，内存更少。]]"};
 
@@ -239,12 +239,11 @@ inline constexpr Message kRanksExceedHost{
     "{ram_limit_bytes:bytes}]。"};
 inline constexpr Message kCountForHost{
     "ranks-exceed-host.do",
-    "Count for the host, not for the rank: set num_workers={fit:count} on each of its "
-    "{ranks:count} ranks[shows?; if the loop still waits then, it needs cheaper samples, the GPU "
-    "for decoding, or more cores|[cores?; more would only wait for a core and use memory|; more "
-    "would take "
-    "over half of its memory]].",
-    "按主机而不是按 rank 计算：在其 {ranks:count} 个 rank 上各设置 "
+    "Choose the number for the whole host, not for one rank: set num_workers={fit:count} on each "
+    "of its {ranks:count} ranks[shows?; if the loop still waits then, it needs cheaper samples, "
+    "the GPU for decoding, or more cores|[cores?; more would only wait for a core and use "
+    "memory|; more would take over half of its memory]].",
+    "按整台主机而不是按单个 rank 选择数量：在其 {ranks:count} 个 rank 上各设置 "
     "num_workers={fit:count}[shows?；若循环仍要等待，则需要成本更低的样本、在 GPU "
     "上解码或更多核心|[cores?；再多只会等待核心并占用内存|；再多会占用超过一半的内存]]。"};
 

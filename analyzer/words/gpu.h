@@ -75,11 +75,11 @@ inline constexpr Message kNoLoaderSeen{"gpu.no-loader",
                                        "no loader delivered batches while this was recorded",
                                        "录制期间没有加载器交付批次"};
 inline constexpr Message kStepUnknown{"gpu.step-unknown",
-                                      "what it did in a step is not known: {why:words}",
-                                      "不知道它在训练步中做了什么：{why:words}"};
+                                      "what the GPU did in a step is not known: {why:words}",
+                                      "不知道 GPU 在训练步中做了什么：{why:words}"};
 inline constexpr Message kNotAllRecorded{"gpu.not-all",
-                                         "not all of what it did was recorded: {reason:text}",
-                                         "它的活动没有全部录制：{reason:text}"};
+                                         "the GPU's work was recorded only in part: {reason:text}",
+                                         "GPU 的活动没有全部录制：{reason:text}"};
 inline constexpr Message kNvmlReason{"gpu.nvml", "NVML: {reason:text}", "NVML：{reason:text}"};
 
 }  // namespace penstock::analyzer::words

@@ -59,8 +59,9 @@ inline constexpr Message kNeedsMaking{
     "report that",
     "数据不足：需要知道每个批次由什么组成、何时制作，而 {package:text} 不提供"};
 inline constexpr Message kNeedsSight{
-    "needs.sight", "not enough: needs to see how batches are made, and most were not seen",
-    "数据不足：需要看到批次的制作过程，而多数不可见"};
+    "needs.sight",
+    "not enough: needs to know how each batch was made, and for most that was not recorded",
+    "数据不足：需要知道每个批次的制作过程，而多数批次没有这一记录"};
 inline constexpr Message kNeedsSteady{
     "needs.steady",
     "not enough: needs 16 batches after the queues have filled, and has {batches:count}; record "
@@ -159,8 +160,9 @@ inline constexpr Message kUnknownLoader{
     "has a name]",
     "--loader {given:text}：[known?此次运行的加载器有 {known:text}|此次运行的加载器没有名称]"};
 inline constexpr Message kTransferOfFiles{
-    "usage.transfer-of-files", "--transfer says nothing where the handover carries files (--gpu)",
-    "交接的是文件（--gpu），--transfer 没有意义"};
+    "usage.transfer-of-files",
+    "--transfer has no effect if the GPU decodes: the handover carries files",
+    "在 GPU 上解码时交接的是文件，--transfer 不起作用"};
 inline constexpr Message kNoPixel{"usage.offline-resize", "--offline-resize: give 1 pixel or more",
                                   "--offline-resize：请给出 1 个像素以上"};
 inline constexpr Message kUnknownDecoder{"usage.decoder",

@@ -64,10 +64,10 @@ inline constexpr Message kProbeOtherRanks{
     "有些参与的 rank 不会由此录制在同一时刻放慢（位于其他主机，或另行录制）"};
 inline constexpr Message kProbesCrowded{
     "probe.crowded",
-    "other programs took cores that the loader computes on, and delays wait for cores in another "
-    "way than the work does. Record again without them",
-    "其他程序占用了加载器计算所用的核心，而延迟等待核心的方式与实际工作不同。请在没有其他程序时重新"
-    "录制"};
+    "other programs took cores that the loader computes on, and a delay does not compete for cores "
+    "as work does. Record again without these programs",
+    "其他程序占用了加载器计算所用的核心，而延迟不像实际工作那样争用核心。请在没有这些程序时重新录"
+    "制"};
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
     "{windows:count} of the {all:count window} that slowed all work down alike (the check) had "

@@ -12,7 +12,7 @@ inline constexpr Message kRanksRecorded{
     "[world?{recorded:count} of {world:count} ranks|{recorded:count} ranks]"
     "[ ({launcher:text})][ on {hosts:count} hosts]"
     "[; the verdict is that of rank {rank:count}[several?, which waits most for data|, whose step "
-    "holds its waiting for the others]]",
+    "includes its waiting for the other ranks]]",
     "[world?{world:count} 个 rank 中录制了 {recorded:count} 个|{recorded:count} 个 rank]"
     "[（{launcher:text}）][，分布在 {hosts:count} 台主机]"
     "[；结论取自 rank {rank:count}[several?，它等待数据最久|，其训练步包含等待其他 rank 的时间]]"};

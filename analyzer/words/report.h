@@ -121,10 +121,10 @@ inline constexpr Message kBlindSpots{"report.blind-spots", "{spots:count blind s
 // Changes from outside by --override and --stage.
 inline constexpr Message kOverrides{
     "report.overrides",
-    "[held?{held:text}|none held][; did not hold, something else was found: {lost:text}]"
-    "[; nothing in the run took: {unused:text}]",
-    "[held?{held:text}|均未保持][；未能保持，后来发现的是：{lost:text}][；运行中没有对象采用：{"
-    "unused:text}]"};
+    "[held?{held:text}|none in effect][; not in effect, something else was found: {lost:text}]"
+    "[; not used by anything in the run: {unused:text}]",
+    "[held?{held:text}|均未生效][；未生效，实际情况见括号：{lost:text}]"
+    "[；运行中无处使用：{unused:text}]"};
 inline constexpr Message kOverridesAre{"page.overrides", "Changed from outside: {what:words}",
                                        "从外部更改：{what:words}"};
 
@@ -163,8 +163,9 @@ inline constexpr Message kWaitCompared{
     "{low:+.0}..{high:+.0}[significant?|: not beyond noise])]",
     "等待占循环的 {before:percent} → {after:percent}[enough?（{points:+.0} 个百分点，{low:+.0} 至 "
     "{high:+.0}[significant?|：不超过噪声]）]"};
-inline constexpr Message kMoreOrLess{"compare.more-or-less",
-                                     "more, less: by more than two runs of one program differ",
-                                     "more、less：超出相同运行之间的差异"};
+inline constexpr Message kMoreOrLess{
+    "compare.more-or-less",
+    "more, less: the difference is larger than between two runs of one program",
+    "more、less：差异大于同一程序两次运行之间的差异"};
 
 }  // namespace penstock::analyzer::words

@@ -15,12 +15,13 @@ inline constexpr Message kFedFew{"fed.few",
                                  "needed)",
                                  "队列填满后只看到 {made:count} 个（需要 64 个）"};
 inline constexpr Message kFedNoLoop{
-    "fed.no-loop", "no thread was seen to wait for those that make the data, or to hold them up",
+    "fed.no-loop",
+    "no thread was seen that waits for the threads that make the data, or that keeps them waiting",
     "没有看到哪个线程等待制作数据的线程，或使它们等待"};
 inline constexpr Message kFedTie{
     "fed.tie",
-    "they work all the time, but the loop was not seen to wait for them (it may sleep between "
-    "looks, or both take the same time)",
+    "they work all the time, but the loop was not seen to wait for them (it may check for "
+    "data only now and then, or both sides take the same time)",
     "数据线程一直在工作，但没有看到训练循环等待它们（可能以休眠方式轮询，或两者耗时相同）"};
 
 // Without a loader, but with threads or processes that make the data, and a loop that takes it.

@@ -116,14 +116,15 @@ TEST_F(GpuReportTest, WhereNothingWasRecordedTheReasonIsStillTold) {
 }
 
 TEST_F(GpuReportTest, WhatIsMissingOfKernelsAndCopiesIsTold) {
-  const std::string reason = "CUPTI took no usable times of 16 of 48 copies and kernels";
+  const std::string reason = "CUPTI gave no usable times for 16 of 48 copies and kernels";
   Build(kReadyForReport, true, reason);
   EXPECT_TRUE(Has(json_, "\"reason\": \"" + reason + "\"")) << json_;
-  EXPECT_TRUE(Has(text_, "not all of what it did was recorded: CUPTI took no usable")) << text_;
+  EXPECT_TRUE(Has(text_, "the GPU's work was recorded only in part: CUPTI gave no usable"))
+      << text_;
   EXPECT_TRUE(Has(html_, reason + "."));
   Build(kReadyForReport, true);
-  EXPECT_FALSE(Has(text_, "not all of what it did")) << text_;
-  EXPECT_FALSE(Has(html_, "not all of what it did"));
+  EXPECT_FALSE(Has(text_, "recorded only in part")) << text_;
+  EXPECT_FALSE(Has(html_, "recorded only in part"));
 }
 
 TEST_F(GpuReportTest, ARunWithoutAnyGpuHasNoLinesOfOne) {

@@ -150,8 +150,8 @@ TEST(OverridesTest, SayWhatHeldWhatDidNotAndWhatNothingTook) {
   EXPECT_EQ(notes[2].state, OverrideState::kUnused);
   EXPECT_EQ(notes[3].state, OverrideState::kHeld);
   EXPECT_EQ(English(OverridesSaid(notes)),
-            "workers=2, malloc=jemalloc; did not hold, something else was found: threads=1 "
-            "(OMP_NUM_THREADS=4); nothing in the run took: cv2_threads=0");
+            "workers=2, malloc=jemalloc; not in effect, something else was found: threads=1 "
+            "(OMP_NUM_THREADS=4); not used by anything in the run: cv2_threads=0");
   EXPECT_TRUE(OverridesSaid({}).empty());
 }
 

@@ -65,7 +65,7 @@ class Overrides(Case):
         self.assertEqual(self.trace.fact("override.malloc"), "keep")
         text = run([program("penstock"), "report", self.output]).stdout
         self.assertIn("overrides", text)
-        self.assertIn("nothing in the run took: cv2_threads=0", " ".join(text.split()))
+        self.assertIn("not used by anything in the run: cv2_threads=0", " ".join(text.split()))
 
     def test_a_program_that_sets_its_threads_wins_and_the_report_says_so(self):
         self.record("threads=1,workers=2", "os.environ['OMP_NUM_THREADS'] = '3'; torch.set_num_threads(2)")
@@ -75,7 +75,7 @@ class Overrides(Case):
         self.assertEqual(state, "lost")
         self.assertRegex(found, "OMP_NUM_THREADS=3|computes with 2")
         text = " ".join(run([program("penstock"), "report", self.output]).stdout.split())
-        self.assertIn("did not hold, something else was found: threads=1", text)
+        self.assertIn("not in effect, something else was found: threads=1", text)
 
     def test_an_allocator_is_preloaded_or_refused(self):
         for name, package in (("jemalloc", "libjemalloc2"), ("tcmalloc", "libtcmalloc-minimal4")):
