@@ -29,7 +29,7 @@
     "{} 达到其 {}，且开销更小：更好的选择")                                                        \
   X(kSweepNoCheaper, "No cheaper setting comes within {} of it",                                   \
     "没有更省的设置与其差距在 {} 以内")                                                            \
-  X(kSweepTied, "as good within noise: {} more", "在噪声范围内同样好：另有 {} 组")                 \
+  X(kSweepTied, "equally good within noise: {} more", "在噪声范围内同样好：另有 {} 组")            \
   X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
   X(kSweepNothing, "No setting was measured", "没有测得任何设置的结果")                            \
   X(kSweepDearest, "The most expensive step is {}: it adds {} a sample, {} of the whole",          \
@@ -63,9 +63,9 @@
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
   X(kCellWithinNoise, "as good", "同样好")                                                         \
   X(kCellWithinNoiseTip,                                                                           \
-    "Its fastest run reaches the slowest of the best, or its median is within {} of the best "     \
-    "one.",                                                                                        \
-    "其最快的运行达到最佳设置最慢的运行，或其中位数与最佳相差不到 {}。")                           \
+    "Its fastest run is as fast as the slowest run of the best setting, or its median is within "  \
+    "{} of the best median.",                                                                      \
+    "其最快一次运行不慢于最佳设置最慢的一次，或其中位数与最佳相差不到 {}。")                       \
   X(kCellBest, "best", "最佳")                                                                     \
   X(kCellSuggested, "suggested", "建议")                                                           \
   X(kCellRuns, "each run", "各次运行")                                                             \
@@ -131,7 +131,7 @@
   X(kChange, "change", "变化")                                                                     \
   X(kChangeInterval, "95 % interval", "95 % 区间")                                                 \
   X(kBeyondNoise,                                                                                  \
-    "Bold: more than two runs of one program differ. Times are sums of all threads.",              \
+    "Bold: a larger change than between two runs of one program. Times are sums of all threads.",  \
     "加粗数值：超出同一程序两次运行的差异。时间为所有线程之和。")                                  \
   X(kLess, "less", "减少")                                                                         \
   X(kMore, "more", "增加")                                                                         \
@@ -181,7 +181,8 @@
   X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \
   X(kTimesWholeRun, "{} of the whole run", "全程 {}")                                              \
-  X(kRatesOfWholeRun, "Of the whole run, start-up included.", "速率均按全程计，含启动。")          \
+  X(kRatesOfWholeRun, "All rates are of the whole run, start-up included.",                        \
+    "速率均按全程计，含启动。")                                                                    \
   X(kNoGainLess, "No setting of the loader gains. About as fast with less:",                       \
     "没有能提速的加载器设置。用更少资源速度相近：")                                                \
   X(kNoGainSure, "No setting gains more than the error of the prediction. The best one:",          \

@@ -7,13 +7,13 @@
 #define PENSTOCK_FUNCTION_TEXTS(X) \
   X(kTabDistribution, "Durations", "耗时分布") \
   X(kTabFunctions, "Functions", "函数") \
-  X(kTabTip, "F: the other of the two", "F：切换到另一个") \
+  X(kTabTip, "F: switch to the other tab", "F：切换到另一个标签页") \
   X(kFunctionsCommand, "Functions: where the Python time goes", "函数：Python 时间的去向") \
   X(kUnitSample, "A sample", "一个样本") \
   X(kUnitBatch, "Collating a batch", "一次合批") \
   X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
   X(kUnitFew, "only {} followed: others may differ", "仅跟踪了 {} 个，其余可能不同") \
-  X(kUnitTip, "Comma and full stop: the one before, the next", "逗号、句号：上一个、下一个") \
+  X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
   X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
     "{}，占制作批次时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
   X(kUnitOfLoop, "{}, {} of the training loop's time  ·  {} followed call by call", \
@@ -33,15 +33,16 @@
   X(kPerSample, "per sample", "每样本") \
   X(kPerBatch, "per batch", "每批次") \
   X(kPerStep, "per step", "每训练步") \
-  X(kColumnOwnTip, "With what it calls of libraries, not with other functions of the program", \
+  X(kColumnOwnTip, "Includes the library functions that it calls, but no other functions of the program", \
     "含其调用的库函数，不含程序的其他函数") \
   X(kColumnAllCalls, "all it calls", "含其调用") \
-  X(kColumnAllCallsTip, "The time of a call from beginning to end, in each", "一次调用从头到尾的耗时") \
+  X(kColumnAllCallsTip, "Time between call and return, for one sample, batch or step", \
+    "从调用到返回的时间，按每个样本、批次或训练步计") \
   X(kColumnCallCount, "calls", "调用次数") \
   X(kSlowTab, "Slow against others", "较慢者与其余") \
-  X(kSlowTip, "S: the other of the two", "S：切换到另一个") \
-  X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What they do more:", \
-    "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。多出的时间：") \
+  X(kSlowTip, "S: switch to the other table", "S：切换到另一张表") \
+  X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What takes more time in them:", \
+    "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。其中更耗时的是：") \
   X(kSlowColumn, "slow", "较慢") \
   X(kOthersColumn, "others", "其余") \
   X(kMoreColumn, "more", "多出") \
@@ -49,7 +50,7 @@
   X(kSourceUnreadable, \
     "The text is not shown: the file is not on this machine, or was changed since the run.", \
     "无法显示文本：文件不在本机，或在运行后已更改。") \
-  X(kSourceUnlined, "Its lines were not followed: only those of the functions that take most.", \
+  X(kSourceUnlined, "Its lines were not followed: lines are followed only in the functions that take most time.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
   X(kSourceUnlinedYet, \
     "Its lines were not followed yet: that needs more than the {} that were followed. Record longer.", \

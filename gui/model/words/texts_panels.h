@@ -49,7 +49,7 @@
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "known with record --data FOLDER", "录制时加 --data 文件夹") \
+  X(kIoStorageUnknown, "record with --data FOLDER", "录制时加 --data 文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
@@ -85,7 +85,7 @@
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
   X(kGpuCopyNote, "{}; {} of it beside a kernel", "{}；其中 {} 与计算重叠") \
   X(kGpuBandwidth, "Copy speed", "拷贝速度") \
-  X(kGpuBandwidthNote, "best kind, copies from 64 KiB on", "最快的一类，仅计 64 KiB 以上的拷贝") \
+  X(kGpuBandwidthNote, "fastest kind, 64 KiB or more", "最快的一类，仅计 64 KiB 以上的拷贝") \
   X(kGpuModel, "Device", "设备") \
   X(kGpuCount, "{} GPUs", "{} 个 GPU") \
   X(kGpuNotNamed, "for its model: penstock record", "型号需用 penstock record 录制") \
@@ -171,7 +171,7 @@
     "Made, not yet taken. Line: mean; shade: lowest to highest; dashed: the most possible", \
     "已完成、尚未取走。实线：平均；阴影：最低至最高；虚线：上限") \
   X(kWorkerAgainst, "vs. median", "相对中位数") \
-  X(kWorkerAgainstTip, "time for a batch, over that of the median worker", "每批耗时与工作进程中位数之比") \
+  X(kWorkerAgainstTip, "time for a batch, divided by the median worker's", "每批耗时与工作进程中位数之比") \
   X(kWorkerMemory, "memory", "内存") \
   X(kWorkerGrowth, "growth", "增长") \
   X(kGrowthTooShort, \
@@ -200,7 +200,7 @@
   X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
   X(kMemoryOfParent, "shared", "共享") \
   X(kMemoryOfParentTip, \
-    "Memory that a worker shares with the training process since the fork: where the curve falls, it was copied", \
+    "Memory that a worker shares with the training process since the fork: where the curve falls, pages were copied", \
     "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryNeeds, \
@@ -231,7 +231,7 @@
   X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。") \
   /* Stages */ \
   X(kShareNote, \
-    "share: of the time making batches; of the loop's time for what the loop does; of their life for idle workers", \
+    "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
     "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "{} 最慢的调用") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \

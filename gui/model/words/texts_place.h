@@ -7,8 +7,8 @@
 #define PENSTOCK_PLACE_TEXTS(X) \
   X(kBatchOfEpoch, "{} of epoch {}", "{}（epoch {}）") \
   X(kBatchOfLoader, "{} of epoch {}, {}", "{}（epoch {}，{}）") \
-  X(kLoaderTip, "The loader that the views are about. The first one is that for which the loop waits most.", \
-    "各视图所针对的加载器。第一个是循环等待最久的加载器。") \
+  X(kLoaderTip, "The views show this loader. The first in the list is the one that the loop waits for most.", \
+    "各视图显示此加载器。列表中的第一个是循环等待最久的加载器。") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
     "时间线中选中的记录。单击或 Esc：取消选中。")

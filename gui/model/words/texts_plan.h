@@ -13,7 +13,8 @@
   X(kPlanThenLimitedBy, "then limited by {}", "之后受限于{}") \
   X(kPlanStair, "{}. {}", "{}. {}") \
   X(kPlanLeftOut, "left out", "不做这一步") \
-  X(kPlanSwitchTip, "With or without this step: the others are predicted anew", "做或不做这一步：其余各步会重新预测") \
+  X(kPlanSwitchTip, "Leave this step out, or put it back. The other steps are then predicted anew.", \
+    "去掉这一步或将其恢复，其余各步随后会重新预测。") \
   X(kPlanCopyTip, "Copies the line that makes this change, with those before it:", \
     "复制做到这一步的代码行：") \
   X(kPlanBarTip, \

@@ -16,15 +16,15 @@
   X(kGroupInSelection, "Groups in the selection: {} of {}, calls: {}, {}", \
     "选区内显示 {} 组（共 {} 组），{} 次调用，{}") \
   X(kGroupSumTip, \
-    "Own time, as in the report: what nests in a call counts for itself. The making of a batch and a sample, which only contain other stages, count where they are asked for.", \
-    "自身耗时（与报告一致）：嵌套其中的调用单独计时。制作批次与样本只是其他阶段的容器，仅在指定时计入。") \
+    "Own time, as in the report: a call inside another call counts separately. Fetches and samples only contain other stages: they count only if the search names them.", \
+    "自身耗时（与报告一致）：嵌套其中的调用单独计时。制作批次与样本只是其他阶段的容器，仅在搜索中指定时计入。") \
   X(kGroupGoTip, "Click: the longest of these calls; the others are marked", \
     "单击：跳到其中最长的调用，其余同时标出") \
   X(kGroupCopy, "Copy as CSV", "复制为 CSV") \
   X(kGroupNothing, "No call has all of this.", "没有符合全部条件的调用。") \
   X(kSql, "SQL", "SQL") \
   X(kSqlRun, "Run (Ctrl+Enter)", "运行（Ctrl+Enter）") \
-  X(kSqlNote, "The tables and views of penstock export --to sqlite. Nothing asked here changes the trace.", \
+  X(kSqlNote, "The tables and views of penstock export --to sqlite. No query changes the trace.", \
     "表和视图与 penstock export 导出的 SQLite 数据库相同。此处的查询不会改动跟踪。") \
   X(kSqlExamples, "Examples:", "示例：") \
   X(kSqlTables, "tables", "表") \
@@ -45,8 +45,8 @@
   X(kSqlSeveral, "One statement at a time.", "一次只能执行一条语句。") \
   X(kSqlWrong, "SQLite: {}", "SQLite：{}") \
   X(kSqlNoFile, "The database cannot be made: {}", "无法建立数据库：{}") \
-  X(kKeyWalk, "from item to item by arrows, Space presses; again: back to the view", \
-    "用方向键逐项移动，空格按下；再按一次返回视图") \
+  X(kKeyWalk, "arrows move from item to item, Space presses; F6 again: back", \
+    "方向键逐项移动，空格键按下；再按 F6 返回视图") \
   X(kKeySelectVisible, "select the visible interval", "选择可见区间") \
   X(kGroupExample, "group:file", "分组：文件") \
   X(kKeyGroup, "in the search: a table by file, shard, worker, stage, name or epoch", \

@@ -233,11 +233,11 @@
   X(kKeyBatch, "along the batch, back and forth", "沿批次前后跳转")                                \
   X(kKeySearch, "search; Enter and Shift+Enter for next and previous",                             \
     "搜索；Enter、Shift+Enter 跳到下一个、上一个")                                                 \
-  X(kKeySelect, "select and measure; snaps to edges, not with Alt",                                \
+  X(kKeySelect, "select and measure; snaps to edges, except with Alt",                             \
     "选择与测量；自动吸附边缘，按住 Alt 不吸附")                                                   \
   X(kKeyBookmark, "keep, and go to, a bookmark", "保存、跳转书签")                                 \
   X(kKeyFold, "click on a name: fold and unfold", "单击名称：折叠或展开")                          \
-  X(kKeyMark, "span to selection; keep it as a note", "记录设为选区；保存为标注")                  \
+  X(kKeyMark, "select the time of the span; keep it as a note", "选择记录的时间；保存为标注")      \
   X(kKeyMarks, "list of bookmarks and notes", "书签与标注列表")                                    \
   X(kKeyLongest, "go to the longest span of the stage", "跳到该阶段最长的记录")                    \
   X(kKeyPin, "pin the row under the pointer at the top", "将指针所在行固定在顶部")                 \

@@ -31,7 +31,7 @@
   X(kMenuCopyTimes, "Copy its times", "复制起止时间") \
   X(kMenuClear, "Clear the selection", "清除选区") \
   X(kMouseRightClick, "right click", "右键单击") \
-  X(kKeyQuotes, "in the search: a name as it is", "搜索时：按原文匹配名称") \
+  X(kKeyQuotes, "in the search: a name exactly as typed", "搜索时：按原文匹配名称") \
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
   /* The chosen span */ \
   X(kSpanInside, "inside", "位于") \

@@ -153,10 +153,10 @@ TEST(SweepTextsTest, TheSuggestedSettingIsNotOneMoreThatIsAsGood) {
   Sweep sweep = SampleSweep();
   sweep.cells[*sweep.suggested].within_noise = true;
   EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
-              ::testing::Not(HasSubstr("as good within noise")));
+              ::testing::Not(HasSubstr("good within noise")));
   sweep.cells[3].within_noise = true;
   EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
-              HasSubstr("as good within noise: 1 more"));
+              HasSubstr("equally good within noise: 1 more"));
 }
 
 TEST(SweepTextsTest, WhereNothingWasMeasuredTheReasonIsSaid) {
