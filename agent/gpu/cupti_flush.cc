@@ -167,7 +167,7 @@ void FlushRest() {
   Flush(kFlushForced);
 }
 
-// Says how many copies and kernels are missing in the trace because CUPTI took no usable times of
+// Says how many copies and kernels are missing in the trace because CUPTI gave no usable times for
 // them, if their share is more than 1 %.
 void TellUnstamped(const DecodeCounts& decoded, uint64_t works) {
   const uint64_t all = works + decoded.unstamped_works;
@@ -177,7 +177,7 @@ void TellUnstamped(const DecodeCounts& decoded, uint64_t works) {
   char line[400];
   Text text{line, sizeof line};
   text.Add(g_watch.reason()).Add(g_watch.reason()[0] != 0 ? "; " : "");
-  text.Add("CUPTI took no usable times of ").Number(decoded.unstamped_works).Add(" of ");
+  text.Add("CUPTI gave no usable times for ").Number(decoded.unstamped_works).Add(" of ");
   text.Number(all).Add(" copies and kernels");
   GpuFact("gpu.reason", line);
 }

@@ -242,7 +242,7 @@ bool OpenLibrary(Library* library, char* why, size_t size) {
       Load(handle, "cuptiGetCallbackName", &f.callback_name)) {
     return true;
   }
-  reason.Add("a libcupti without what is needed: ").Add(library->path);
+  reason.Add("this libcupti lacks a function that is needed: ").Add(library->path);
   return false;
 }
 

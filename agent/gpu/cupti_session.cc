@@ -184,7 +184,7 @@ void Initialise() {
     return;
   }
   if (__atomic_load_n(&g_slot->role, __ATOMIC_ACQUIRE) == wire::kRoleWorker) {
-    ReachGpuLevel(GpuLevel::kNvtx, "a loader's worker is left alone");
+    ReachGpuLevel(GpuLevel::kNvtx, "CUPTI is not used in a loader's worker");
     return;
   }
   if (asked != GpuLevel::kCupti && asked != GpuLevel::kAuto) {

@@ -82,7 +82,7 @@ Result<void> CheckKeep(const std::string& text, Options& options) {
   const auto time = ParseDuration(text);
   if (!time || *time < kShortestKeep) {
     return Fail(ErrorKind::kUsage,
-                fmt::format("--keep: '{}' is not a time from 1s: give 60s or 5m", text));
+                fmt::format("--keep: '{}' is not a time of 1s or more: give 60s or 5m", text));
   }
   options.keep = *time;
   return {};
@@ -148,7 +148,7 @@ Result<void> Check(Options& options, const Texts& texts) {
     options.limit_batches = ParseNumber(batches).value_or(0);
     if (options.limit_batches == 0) {
       return Fail(ErrorKind::kUsage,
-                  fmt::format("--batches: '{}' is not a number from 1", batches));
+                  fmt::format("--batches: '{}' is not a number of 1 or more", batches));
     }
   }
   if (!buffer.empty()) {
@@ -166,7 +166,7 @@ Result<void> Check(Options& options, const Texts& texts) {
     const auto every = ParseDuration(memory);
     if (!every || every->value < kMinMemoryPeriod.value) {
       return Fail(ErrorKind::kUsage,
-                  fmt::format("--memory: '{}' is none of auto, off and a time from 50ms", memory));
+                  fmt::format("--memory: '{}' is not auto, off or a time of 50ms or more", memory));
     }
     options.memory_every = *every;
   }
@@ -268,10 +268,10 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
                "record no command lines; without this option they are recorded, except what looks "
                "like a password, token or key");
   line.Add("--gpu", options.gpu,
-           "what to record of the GPU: auto (as much as possible), off, nvtx (the program's "
-           "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
-           "kernels), yield (all but CUPTI, which only one tool can use: the program's "
-           "profiler keeps it)");
+           "what to record of the GPU; each level adds to the one before: off, nvtx (the program's "
+           "ranges), nvml (utilisation), calls (CUDA calls), cupti (copies and kernels). auto: as "
+           "much as possible; yield: all but CUPTI, which only one tool can use, so that the "
+           "program's profiler keeps it");
   line.Add("--for", options.limit_time_text, "stop recording after this time: 500ms, 60s, 5m");
   line.Add("--keep", texts.keep,
            "keep only the last part of the recording, 60s or 5m: for runs of hours");

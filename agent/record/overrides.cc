@@ -187,7 +187,8 @@ Result<std::vector<Override>> ParseOverrides(std::string_view text, const std::v
   if (!ValueOf(result, "malloc").empty() && ValueOf(result, "malloc") != "keep" &&
       (!ValueOf(result, "mmap_threshold").empty() || !ValueOf(result, "trim_threshold").empty())) {
     return Fail(ErrorKind::kUsage,
-                "--override: mmap_threshold and trim_threshold are glibc's, not those of malloc=" +
+                "--override: mmap_threshold and trim_threshold work only with glibc's malloc, not "
+                "with malloc=" +
                     ValueOf(result, "malloc"));
   }
   return result;

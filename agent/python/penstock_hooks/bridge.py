@@ -17,10 +17,10 @@ def _load():
         function.argtypes = ()
         functions = function()
         if functions is None:
-            raise RuntimeError("it does not know this Python")
+            raise RuntimeError("it does not support this Python")
         return functions
     except Exception as error:
-        raise ImportError("no agent: %s" % error) from None
+        raise ImportError("the agent cannot be used: %s" % error) from None
 
 
 _functions = _load()

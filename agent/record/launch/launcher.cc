@@ -224,7 +224,7 @@ int Launch(Options options, const Settings& settings) {
     config.facts["warm.files"] = std::to_string(warmed.files());
     if (warmed.full()) config.facts["warm.full"] = "1";
     if (warmed.full() && !options.quiet) {
-      Say(fmt::format("warm=1: memory has room for {} files of the data set only", warmed.files()));
+      Say(fmt::format("warm=1: memory has room for only {} files of the dataset", warmed.files()));
     }
   }
   if (!options.stage.empty()) {
@@ -293,8 +293,8 @@ int Launch(Options options, const Settings& settings) {
     ShowVerdict(outcome.output, outcome.totals);
     if (one_of_several) {
       Say(
-          fmt::format("that is rank {} of {}, whose step holds its waiting for the others; "
-                      "all of them: penstock report {}",
+          fmt::format("this is rank {} of {}; its steps include its waiting for the other ranks. "
+                      "All ranks: penstock report {}",
                       rank.rank, rank.world_size, ranks));
     }
   }

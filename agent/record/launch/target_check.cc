@@ -125,8 +125,8 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                     name));
   } else if (program.interpreter.empty()) {
     report.warnings.push_back(
-        fmt::format("{} is statically linked: the agent cannot see into it, "
-                    "only into what it starts",
+        fmt::format("{} is statically linked: the agent can record only the "
+                    "programs that it starts",
                     name));
   } else if (program.interpreter.find("musl") != std::string::npos) {
     report.preload = false;

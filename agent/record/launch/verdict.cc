@@ -46,7 +46,7 @@ void ShowVerdict(const std::filesystem::path& trace, const Message& totals) {
     counts = fmt::format(", {} spans", totals.values[kSpans]);
   }
   if (totals.values[kLost] != 0) {
-    counts += fmt::format(", {} records lost for want of room", totals.values[kLost]);
+    counts += fmt::format(", {} records lost because there was no room", totals.values[kLost]);
   }
   SayError("penstock-record",
            fmt::format("wrote {} ({}{})", VisibleText(trace.string()), HumanBytes(size), counts));

@@ -67,7 +67,7 @@ TEST_F(CuptiTroubleTest, TheDevicesBuffersAreNotLimited) {
 TEST_F(CuptiTroubleTest, WorkWithoutTimesIsALossWithAReason) {
   Train({{"FAKE_CUPTI", "zero"}});
   EXPECT_EQ(trace->losses().dropped_events, std::uint64_t{6} * kSteps / 3);
-  EXPECT_EQ(Fact("gpu.reason"), "CUPTI took no usable times of 16 of 48 copies and kernels");
+  EXPECT_EQ(Fact("gpu.reason"), "CUPTI gave no usable times for 16 of 48 copies and kernels");
 }
 
 TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
@@ -75,7 +75,7 @@ TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
   EXPECT_EQ(Works(), 20u) << "those before";
   EXPECT_EQ(Count("gpu.unstamped"), std::uint64_t{6} * kSteps - 20);
   EXPECT_LT((trace->end() - trace->begin()).value, std::int64_t{60'000'000'000});
-  EXPECT_TRUE(ReasonHas("no usable times of 28 of 48"));
+  EXPECT_TRUE(ReasonHas("no usable times for 28 of 48"));
 }
 
 // In a container with a time namespace the monotonic clock may be far ahead of the collector's.
