@@ -31,25 +31,25 @@ void CheckGpuTools(const DoctorInput& input, Checks& checks) {
   const std::string_view nvtx = Variable(input, "NVTX_INJECTION64_PATH");
   if (IsElsewhere(nvtx)) {
     const bool cupti = nvtx.find("libcupti") != std::string_view::npos;
-    checks.push_back({"nvtx-injection", Health::kWarn,
-                      fmt::format("NVTX_INJECTION64_PATH names {}", nvtx),
-                      cupti ? "the program's ranges are not seen, and its first range takes "
-                              "CUPTI's one place: nor are kernels and copies"
-                            : "the program's ranges are not seen",
-                      "unset NVTX_INJECTION64_PATH while recording"});
+    checks.push_back(
+        {"nvtx-injection", Health::kWarn, fmt::format("NVTX_INJECTION64_PATH names {}", nvtx),
+         cupti ? "the program's ranges are not seen; the first one makes that tool use "
+                 "CUPTI, which only one tool can: kernels and copies are not seen"
+               : "the program's ranges are not seen",
+         "unset NVTX_INJECTION64_PATH while recording"});
   }
   for (const char* name : {"NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE",
                            "NV_COMPUTE_PROFILER_PERFWORKS_DIR"}) {
     if (Variable(input, name).empty()) continue;
     checks.push_back({"nsight", Health::kWarn, fmt::format("{} is set: Nsight is at work", name),
-                      "it holds CUPTI's one place: kernels and copies are not seen",
+                      "it uses CUPTI, which only one tool can: kernels and copies are not seen",
                       "record without Nsight"});
     break;
   }
   if (!Variable(input, "KINETO_USE_DAEMON").empty()) {
     checks.push_back({"kineto", Health::kWarn, "KINETO_USE_DAEMON is set",
-                      "PyTorch's own profiler takes CUPTI's one place at import: kernels and "
-                      "copies are not seen",
+                      "PyTorch's own profiler takes CUPTI at import, which only one tool can use: "
+                      "kernels and copies are not seen",
                       "unset it, or record with --gpu yield and import its trace"});
   }
 }

@@ -41,12 +41,13 @@ void CheckCpu(const traces::CgroupLimits& limits, Checks& checks) {
   if (allowed > 0 && allowed < online) {
     check.health = Health::kWarn;
     check.consequence = "workers beyond the mask take turns";
-    check.remedy = "widen it (taskset, srun -c), or count workers by it";
+    check.remedy = "widen the mask (taskset, srun -c), or choose the number of workers by it";
   }
   if (quota && *quota < allowed) {
     check.health = Health::kWarn;
-    check.consequence = "workers beyond the quota are throttled; PyTorch does not look at it";
-    check.remedy = "raise the container's CPU limit, or count workers by it";
+    check.consequence =
+        "workers beyond the quota are throttled; PyTorch does not look at the quota";
+    check.remedy = "raise the container's CPU limit, or choose the number of workers by it";
   }
   checks.push_back(std::move(check));
 }
@@ -59,7 +60,7 @@ void CheckMemory(const traces::CgroupLimits& limits, Checks& checks) {
               fmt::format("{} of RAM", BytesText(static_cast<std::uint64_t>(ram))), "", ""};
   if (limit && static_cast<double>(limit->value) < ram) {
     check.fact += fmt::format(", {} allowed by the cgroup", BytesText(limit->value));
-    check.consequence = "the page cache of the dataset counts towards it";
+    check.consequence = "the page cache of the dataset counts towards this limit";
   }
   checks.push_back(std::move(check));
 }

@@ -61,8 +61,8 @@ void CheckProgram(const Executable& program, const DoctorInput& input, Checks& c
               ""};
   if (!program.elf) {
     check.health = Health::kWarn;
-    check.fact += ", which is neither a program nor a script that could be followed";
-    check.consequence = "what it starts is recorded if it can be";
+    check.fact += ", which is not a program, nor a script that doctor can follow";
+    check.consequence = "the programs that it starts may still be recorded";
   } else if (!program.own_machine) {
     check.health = Health::kBad;
     check.fact += ", a program for another machine or word size";
@@ -114,8 +114,8 @@ void CheckAgent(const DoctorInput& input, Checks& checks) {
     if (path.find_first_of(" :") != std::string::npos) {
       checks.push_back(
           {"agent", Health::kOk, fmt::format("the agent is {}", path),
-           "LD_PRELOAD takes no path with a blank or a colon: penstock record goes by a "
-           "link to it, by hand it cannot be preloaded from there",
+           "LD_PRELOAD allows no blank or colon in a path: penstock record uses a link to the "
+           "agent; to preload it by hand, make such a link or move it to another folder",
            ""});
     } else {
       checks.push_back({"agent", Health::kOk, fmt::format("the agent is {}", path), "", ""});

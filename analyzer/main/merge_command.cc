@@ -58,11 +58,13 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
         }
         break;
       case AlignBy::kWallClock:
-        text += fmt::format(", clock moved by {} by the wall clocks: right as far as those are",
+        text += fmt::format(", clock moved by {} by the wall clocks: only as exact as they are",
                             ClockText(Seconds(found.shift.offset)));
         break;
       case AlignBy::kNothing:
-        text += ", NOT aligned: no common steps or clocks to go by; both begin at once";
+        text +=
+            ", NOT aligned: there are no common steps or clocks; it is assumed to begin with the "
+            "first trace";
         break;
     }
     text += '\n';

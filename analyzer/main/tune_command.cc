@@ -102,8 +102,8 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   line.Add("--trials", settings, "Settings to try, at most (default 3)")
       .Check(traces::WholeNumber(1, 100));
   line.Add("--loader", options.loader,
-           "Which loader to change, by the line that makes it: train.py:88 (default: all, as suits "
-           "the one that the loop waits for most)");
+           "Which loader to change, by the line that makes it: train.py:88 (default: all get the "
+           "settings chosen for the one that the loop waits for most)");
   line.Add("--pairs", rounds,
            "Runs of each setting beside the command as it is, at most (default 6)")
       .Check(traces::WholeNumber(3, 30));
@@ -115,7 +115,8 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto after_batches = line.Add("--batches", batches, "End each run after so many batches");
   line.Add("--for", time, "End each run after this time: 60s").Excludes(after_batches);
   line.Add("--keep", keep, "Folder to leave the traces in");
-  line.AddFlag("--json", as_json, "One JSON object, and what the command prints on standard error");
+  line.AddFlag("--json", as_json,
+               "Print one JSON object; the command's own output goes to standard error");
   line.SetFooter("usage: penstock tune [OPTIONS] -- CMD...");
   const SplitWords words = SplitAtDashes(arguments);
   constexpr std::string_view kHint = "a command comes after --: penstock tune -- CMD";
@@ -190,7 +191,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
                          const std::string& unit) {
     const std::string name = setting.Override();
     fmt::print(stderr, "penstock tune: run {}, {}: {}\n", runs, name.empty() ? "as it is" : name,
-               trial.rate > 0 ? ShortNumber(trial.rate) + " " + unit : "came to nothing");
+               trial.rate > 0 ? ShortNumber(trial.rate) + " " + unit : "failed");
   };
   const auto result = Tune(run, options);
   if (!result) {

@@ -72,11 +72,11 @@ std::string Sentence(const TuneResult& result) {
                       [](const TuneArm& arm) { return !arm.failed.empty(); })) {
         return "Not decided: every setting that was tried failed.";
       }
-      return "Not decided: what was measured allows for no gain and for a gain. Give it more time "
-             "or longer runs, on a quiet machine.";
+      return "Not decided: the measurements fit both a gain and no gain. Give it more time or "
+             "longer runs, on a quiet machine.";
     case TuneVerdict::kCrowded:
-      return "No action: other programs compete for the cores, so what other settings gain is not "
-             "to be told. Run it again when the machine is quiet.";
+      return "No action: other programs compete for the cores, so the gain of other settings "
+             "cannot be predicted. Run it again when the machine is quiet.";
     case TuneVerdict::kNotEnough:
       break;
   }
@@ -99,7 +99,7 @@ std::string ParityText(const TuneResult& result) {
     case LossParity::kDiffer:
       return fmt::format(
           "losses: DIFFERENT from before ({} instead of {}), though runs of the program as it is "
-          "agree: look at what depends on the number of workers, such as their random numbers",
+          "agree: check what depends on the number of workers, such as random numbers in workers",
           LossList(mine), LossList(result.losses));
     case LossParity::kAlone:
       return fmt::format(

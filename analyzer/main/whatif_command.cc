@@ -79,8 +79,9 @@ Result<void> ReadCores(const std::string& text, GridRequest& request) {
   char* end = nullptr;
   request.changes.cores = std::strtod(text.c_str(), &end);
   if (*end != '\0' || !(request.changes.cores >= 0.1 && request.changes.cores <= 4096)) {
-    return Fail(ErrorKind::kUsage,
-                "--cores " + text + ": from 0.1 to 4096, or like 1..64 or 2,4,8");
+    return Fail(
+        ErrorKind::kUsage,
+        "--cores " + text + ": give a number from 0.1 to 4096, or a list like 1..64 or 2,4,8");
   }
   return {};
 }
@@ -165,7 +166,8 @@ void AddChanges(traces::CommandLine& line, Words& words) {
       .Check(traces::NumberBetween(1, 1e6));
   line.Add("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
   line.Add("--disk", words.disk, "Bytes a second that all reads share: 500M");
-  line.AddFlag("--alone", changes.alone, "Without other programs that took cores while recording");
+  line.AddFlag("--alone", changes.alone,
+               "Without the other programs that used cores during the recording");
   line.Add("--cores", words.cores,
            "Cores of another machine, with nothing else on it: 16 or 1..64 or 2,4,8");
   line.Add("--core-speed", changes.core_speed,
@@ -173,7 +175,8 @@ void AddChanges(traces::CommandLine& line, Words& words) {
       .Check(traces::NumberBetween(0.01, 100));
   line.Add("--gpu", words.gpu, "Stages on the GPU: decode,augment or augment").SplitAt(',');
   line.Add("--gpu-overlap", changes.gpu_overlap,
-           "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")
+           "Share of the device time of these stages that overlaps with the step, 0 to 1 "
+           "(default 0)")
       .Check(traces::NumberBetween(0, 1));
   line.Add("--device-costs", words.costs,
            "File of device times: lines \"decode MILLISECONDS_A_MEGAPIXEL SOURCE\"");

@@ -58,7 +58,7 @@ ROWS = (
     Row("torchdata `StatefulDataLoader`"),
     Row("torchdata `nodes`, in one thread"),
     Row("torchdata `nodes`, threads or processes", "the nodes do not say which samples a batch is made of"),
-    Row("Hugging Face accelerate", "it asks one batch ahead; the step is that of the batch in hand"),
+    Row("Hugging Face accelerate", "it asks for each batch one step early; a step counts for the batch that it uses"),
     Row("Lightning"),
     Row("Hugging Face datasets", "a batch of rows is one call, so one `sample`; rows are read from a mapped file"),
     Row("Hugging Face datasets, streaming"),
