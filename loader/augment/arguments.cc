@@ -222,7 +222,8 @@ std::optional<std::string> Arguments::Finish() {
     if (known_.empty()) {
       Complain("takes no arguments");
     } else if (argument.key.empty()) {
-      Complain(fmt::format("has an argument \"{}\" too many; it takes {}", argument.value, known_));
+      Complain(
+          fmt::format("takes no further argument \"{}\"; it takes {}", argument.value, known_));
     } else {
       Complain(fmt::format("has no argument \"{}\"; it takes {}", argument.key, known_));
     }

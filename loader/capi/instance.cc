@@ -69,7 +69,7 @@ Result<std::unique_ptr<Source>> OpenSources(const char* const* sources, std::siz
   for (std::size_t i = 0; i < count; ++i) {
     if (!std::string_view(sources[i]).ends_with(".tar")) {
       return Fail(ErrorKind::kUsage,
-                  fmt::format("{}: of several sources each must be a .tar", sources[i]));
+                  fmt::format("{}: several sources must all be .tar files", sources[i]));
     }
     tars.emplace_back(sources[i]);
   }

@@ -60,8 +60,8 @@ int WithLoader(const PenstockLoader* loader, Work&& work) {
     if (loader == nullptr) return Told({ErrorKind::kUsage, "there is no loader"});
     if (!loader->instance->InItsProcess()) {
       Message() = fmt::format(
-          "this loader belongs to process {}, of which this one is a copy without its threads: "
-          "make one in each process that loads",
+          "this loader belongs to process {}; this process is a fork of it and has none of its "
+          "threads: make a loader in each process that loads",
           loader->instance->process());
       return PENSTOCK_FORKED;
     }

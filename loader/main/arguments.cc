@@ -161,8 +161,8 @@ void AddLoaderOptions(traces::CommandLine& line, LoadArguments& arguments, Argum
       .Check(traces::WholeNumber())
       .ShowDefault();
   line.Add("--cost-seed", options.cost_seed,
-           "seed of synthetic costs, which then belong to their samples as sizes do to files: the "
-           "same in each epoch and under each --seed")
+           "seed of synthetic costs: with it each sample has the same costs in each epoch and "
+           "under each --seed")
       .Check(traces::WholeNumber());
   line.Add("--rank", options.rank, "this process among --world")
       .Check(traces::WholeNumber())

@@ -146,8 +146,8 @@ Result<void> Write(const std::string& path, const std::string& text) {
 int DeviceCostsCommand(const std::vector<std::string>& arguments) {
   Wanted wanted;
   traces::CommandLine line{
-      "Measures what decoding, augmentation and conversion take of a GPU for each megapixel, and\n"
-      "writes it as a file that penstock whatif reads (--device-costs).",
+      "Measures how long a GPU takes to decode, augment and convert one megapixel, and writes\n"
+      "that as a file for penstock whatif (--device-costs).",
       "penstock-load device-costs"};
   line.Add("SOURCE", wanted.source, "JPEGs to decode; without them decode is left out");
   line.Add("-o,--output", wanted.output, "the file (default: standard output)");
@@ -171,7 +171,8 @@ int DeviceCostsCommand(const std::vector<std::string>& arguments) {
   LoadArguments load;
   if (Result<void> read = ReadPlacement(texts, &load); !read) return Complain(read.error());
   if (load.device == "cpu") {
-    return Complain({ErrorKind::kUsage, "--device cpu: the device is what is measured"});
+    return Complain(
+        {ErrorKind::kUsage, "--device cpu: device-costs measures a GPU; give cuda or cuda:NUMBER"});
   }
   const auto device = OpenNamedDevice(load);
   if (!device) {

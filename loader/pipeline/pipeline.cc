@@ -24,7 +24,7 @@ using traces::StageId;
 Result<void> Check(const PipelineOptions& options) {
   constexpr unsigned kMostBatches = 1'000'000'000;  // the sum of two such numbers fits in 32 bits
   if (options.prefetch == 0) {
-    return Fail(ErrorKind::kUsage, "a prefetch of 0 batches leaves no place to work in: 1 or more");
+    return Fail(ErrorKind::kUsage, "prefetch is 0: at least 1 batch is needed");
   }
   if (options.held == 0) return Fail(ErrorKind::kUsage, "the consumer must hold at least a batch");
   if (options.prefetch > kMostBatches || options.held > kMostBatches) {
@@ -32,7 +32,7 @@ Result<void> Check(const PipelineOptions& options) {
                 fmt::format("more than {} batches in flight are not supported", kMostBatches));
   }
   if (options.read_ahead == 0) {
-    return Fail(ErrorKind::kUsage, "a read-ahead of 0 reads nothing: 1 or more");
+    return Fail(ErrorKind::kUsage, "read-ahead is 0: at least 1 is needed");
   }
   if (options.read_ahead > 4096) {
     return Fail(ErrorKind::kUsage, "a read-ahead above 4096 is not supported");

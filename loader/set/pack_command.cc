@@ -66,8 +66,8 @@ int PackCommand(const std::vector<std::string>& arguments) {
   Texts texts;
   traces::CommandLine line{
       "Packs a data set into one file, which is read in large pieces instead of many small files,\n"
-      "and can do once what is always done to a picture. Without --resize and --quality files are\n"
-      "copied byte by byte.",
+      "and can reduce large pictures once instead of in every epoch. Without --resize and\n"
+      "--quality files are copied byte by byte.",
       "penstock-load pack"};
   line.Add("SOURCE", texts.source, "folder, list, tar or packed file").Required();
   line.Add("-o,--output", texts.output, "file to write").Required();

@@ -165,8 +165,8 @@ class Native:
         locked in a forked child for ever."""
         if self.process != os.getpid():
             raise LoaderError(
-                "this loader belongs to process %d, of which this one is a copy without its threads: make a Loader "
-                "in each process that loads" % self.process
+                "this loader belongs to process %d; this process is a fork of it and has none of its threads: make a "
+                "Loader in each process that loads" % self.process
             )
         if self.handle is None:
             raise LoaderError("the loader is closed")
