@@ -266,8 +266,9 @@ bool IsMerged(const Trace& trace) {
 Result<void> MergeTraces(std::span<const MergePart> parts, Packer& out) {
   for (const MergePart& part : parts) {
     if (!IsMerged(*part.trace)) continue;
-    return Fail(ErrorKind::kInput,
-                fmt::format("{}: is several traces in one already; give those", part.name));
+    return Fail(
+        ErrorKind::kInput,
+        fmt::format("{}: is a merged trace; give the traces from which it was made", part.name));
   }
   Merger(parts, out).Run();
   return {};

@@ -115,8 +115,8 @@ void Balance(ByteBalance own, Bytes& open, const std::string& where, std::string
     open.value -= off;
   } else if (off != 0) {
     report.problems.push_back(fmt::format(
-        "{}: {} bytes {} than the reads of {} returned ({} in spans, {} lost, {} of the "
-        "program's own, {} counted)",
+        "{}: the trace accounts for {} bytes {} than the reads of {} returned ({} in spans, {} "
+        "lost, {} of the program's own, {} counted)",
         where, off, less ? "less" : "more", what, own.in_spans.value, own.lost.value,
         own.claimed.value, own.counted.value));
   }
@@ -212,8 +212,9 @@ Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
     }
   }
   if (report.nameless != 0) {
-    report.problems.push_back(fmt::format(
-        "{} spans of {} have an object or a name without its text", report.nameless, report.named));
+    report.problems.push_back(
+        fmt::format("for {} of {} spans the text of the object or name is missing", report.nameless,
+                    report.named));
   }
   BalanceAll(trace, delivered, report);
   return report;

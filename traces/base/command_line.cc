@@ -17,7 +17,7 @@ CLI::Validator ValidatorOf(const OptionCheck& check) {
 
 // CLI11 by itself reads -1 as 2^64 - 1.
 std::string LookForSign(const std::string& text) {
-  return text.find('-') == std::string::npos ? "" : text + " is no size";
+  return text.find('-') == std::string::npos ? "" : text + " is not a size";
 }
 
 }  // namespace
@@ -32,7 +32,8 @@ OptionCheck WholeNumber(std::uint64_t low, std::uint64_t high) {
                 std::from_chars(text.data(), text.data() + text.size(), value);
             if (error != std::errc{} || end != text.data() + text.size() || value < low ||
                 value > high) {
-              return fmt::format("{} is no whole number from {}", text, range);
+              return fmt::format("{} is not a whole number {} {}", text, endless ? "of" : "from",
+                                 range);
             }
             text = std::to_string(value);
             return {};
@@ -46,7 +47,7 @@ OptionCheck NumberBetween(double low, double high) {
             double value = 0;
             const bool good =
                 CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-            return good ? std::string{} : fmt::format("{} is no number from {}", text, range);
+            return good ? std::string{} : fmt::format("{} is not a number from {}", text, range);
           },
           range};
 }

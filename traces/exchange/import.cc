@@ -176,7 +176,7 @@ Result<ImportSummary> ImportTrace(const std::filesystem::path& from,
   Result<void> read = Import(*file, from, into);
   if (read && into.summary().spans == 0) {
     read = Fail(ErrorKind::kInput,
-                fmt::format("{}: holds no spans that could be carried over", from.string()));
+                fmt::format("{}: has no spans that can be imported", from.string()));
   }
   if (!read) {
     (*packer)->Discard();

@@ -353,7 +353,7 @@ Result<void> ImportChrome(std::string_view text, std::size_t capacity,
   bool rest = false;
   if (CloseArray(text, room, &rest)) {
     capacity = room.size();
-    if (rest) into.LeaveOut("what was not written of the last event");
+    if (rest) into.LeaveOut("the last event, which is cut off");
   }
   bool started = false;  // before that the document has no position
   try {

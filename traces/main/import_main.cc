@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   bool quiet = false;
   line.Add("FILE", from, "what to read; may be gzipped").Required();
   line.Add("-o,--output", to, "the trace to write (default: FILE's name with .penstock, here)");
-  line.AddFlag("--quiet", quiet, "do not say what was carried over");
+  line.AddFlag("--quiet", quiet, "do not print what was imported");
   int status = 0;
   if (!penstock::traces::ParseCommandLine(line, argc, argv, &status)) return status;
   if (to.empty()) {

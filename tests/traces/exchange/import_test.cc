@@ -221,7 +221,7 @@ TEST(ChromeTest, AnArrayThatWasNotEndedIsReadToItsLastWholeLine) {
   const Imported imported = ImportText("[\n" + line + "\n" + line + "\n{\"ph\":\"X\",\"na");
   ASSERT_NE(imported.trace, nullptr) << imported.error;
   EXPECT_EQ(imported.summary.spans, 2u);
-  EXPECT_THAT(imported.summary.left_out, Contains(Key("what was not written of the last event")));
+  EXPECT_THAT(imported.summary.left_out, Contains(Key("the last event, which is cut off")));
 }
 
 TEST(ChromeTest, TimesThatCannotBeAreLeftOut) {
