@@ -5,8 +5,8 @@
 set(PENSTOCK_CUDA AUTO CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
 set_property(CACHE PENSTOCK_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(PENSTOCK_CUDA_ARCHITECTURES "" CACHE STRING
-  "Architectures of the GPU code, as of CMAKE_CUDA_ARCHITECTURES; empty: code and PTX of the oldest, which the driver \
-compiles for any newer GPU when it is first used; all: code for each from 70 to 100, for a package")
+  "Architectures of the GPU code, written as for CMAKE_CUDA_ARCHITECTURES. Empty: code for the oldest one, with PTX \
+that the driver compiles for a newer GPU at its first use. all: code for those from 70 to 100, as for a package")
 set(PENSTOCK_CUDA_FOUND OFF)
 if(NOT PENSTOCK_CUDA)
   return()
@@ -19,7 +19,7 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(CMAKE_CUDA_COMPILER ${PENSTOCK_NVCC})
   endif()
 endif()
-set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target sets its own; the check must not guess one
+set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target sets its own; without OFF, CMake would choose a default here
 include(CheckLanguage)
 check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)

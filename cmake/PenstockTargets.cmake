@@ -83,7 +83,7 @@ function(penstock_test name)
     set(ARG_TIMEOUT 120)
   endif()
   set(_properties TIMEOUT ${ARG_TIMEOUT})
-  if(ARG_LABELS)  # one label: gtest_discover_tests() splits lists
+  if(ARG_LABELS)  # at most one: gtest_discover_tests() would take the second for the name of a property
     list(APPEND _properties LABELS ${ARG_LABELS})
   endif()
   set(_together)

@@ -143,7 +143,7 @@ class Probe(Case):
                 self.assertNotIn("Error", traced.stderr)
                 found = windows(trace)
                 self.assertGreater(len(found), 8)
-                self.assertIn(0, found, "plain ones come between")
+                self.assertIn(0, found, "windows without a slowdown (0) come between")
                 self.assertGreater(len(set(found)), 3, found)
                 self.assertLess(max(found), 7)
 
@@ -154,7 +154,7 @@ class Probe(Case):
         self.assertNotIn("Error", outcome.stderr)
         return self.path(name)
 
-    def test_a_loader_with_a_timeout_ends_them(self):
+    def test_a_loader_with_a_timeout_ends_the_experiments(self):
         trace = self.ended("timeout")
         self.assertEqual(windows(trace), [])
         self.assertIn("timeout", self.report(trace)["probe"]["missing"])

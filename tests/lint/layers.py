@@ -178,4 +178,4 @@ def rule_layers(path, text, exists):
         elif not may_include(path, target):
             yield number, f"{layer_of(path) or path} must not include {target}"
         elif path.startswith("loader/") and target.endswith(".cuh"):
-            yield number, "the loader sees the plain face of cuda/ only (*.h)"
+            yield number, "the loader may include only the *.h files of cuda/"

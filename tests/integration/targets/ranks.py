@@ -25,8 +25,8 @@ def parse():
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--slow", type=int, default=-1, help="the rank whose samples take --delay more")
     parser.add_argument("--delay", type=float, default=0.02, help="seconds")
-    parser.add_argument("--step", type=float, default=0.02, help="seconds that a step lasts besides")
-    parser.add_argument("--spawn", type=int, default=0, help="start so many ranks itself, without variables")
+    parser.add_argument("--step", type=float, default=0.02, help="seconds that each step sleeps in addition")
+    parser.add_argument("--spawn", type=int, default=0, help="start this many ranks itself, without a launcher's variables")
     return parser.parse_args()
 
 
