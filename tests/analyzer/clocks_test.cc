@@ -77,7 +77,7 @@ TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
   EXPECT_LT(by_device, 2e-6);
 }
 
-TEST(TracksTest, AStreamIsOneByItsNameToo) {
+TEST(TracksTest, AThreadNamedLikeAStreamIsAStream) {
   Ranked run;
   run.kernels = true;
   for (const auto& [tid, name, by_device] :

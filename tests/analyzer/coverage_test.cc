@@ -61,7 +61,7 @@ TEST(CoverageTest, NamesNoLibraryOfGpusWhereThereIsNone) {
   EXPECT_EQ(MeasureCoverage(*trace, true).blind.size(), 1u);
 }
 
-TEST(CoverageTest, AProgramThatSpeaksForItselfReadsAsItLikes) {
+TEST(CoverageTest, AProgramThatRecordsItselfMayReadByIoUringAndAio) {
   traces::ProcessInfo info = Process(1, 0, 1, 1);
   info.features = wire::kFeatureIoUring | wire::kFeatureAio | wire::kFeatureNative;
   EXPECT_TRUE(CoverageOf({info}).blind.empty());

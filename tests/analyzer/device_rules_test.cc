@@ -241,7 +241,7 @@ TEST(NotCheckedTest, NamesRulesOfGpusWithoutOne) {
   EXPECT_TRUE(SaysNotChecked("move-decode-to-gpu", Synthetic{}));
 }
 
-TEST(NotCheckedTest, AskedForIsALongerRecordingWhereTheCollectorWasThere) {
+TEST(NotCheckedTest, AfterACollectorALongerRecordingIsAskedFor) {
   traces::TraceData data = testing::MakeSynthetic(Synthetic{});
   const auto text = [](const traces::TraceData& of) {
     return ReportJson(BuildReport(*traces::MakeTrace(of), "t"));

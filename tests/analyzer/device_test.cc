@@ -44,7 +44,7 @@ bool Holds(const IntervalSet& set, std::int64_t at) {
   return false;
 }
 
-TEST(IntervalSetTest, DoWhatSetsOfMomentsDo) {
+TEST(IntervalSetTest, OperationsAreThoseOfSetsOfMoments) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
     const IntervalSet a = RandomSet(random);

@@ -49,7 +49,7 @@ TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
   EXPECT_EQ(TimeAheadText(259'200, Language::kChinese), "3.0 天");
 }
 
-TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
+TEST(MemoryReportTest, ForPersistentWorkersTheHorizonIsNotAnEpoch) {
   Synthetic run = TwoWorkers();
   run.batches = 400;
   run.epochs = 2;

@@ -98,7 +98,7 @@ TEST(PlanRepairsTest, SlowSamplesAreAStepWhereTheyHoldTheRunBack) {
   }
 }
 
-TEST(PlanRepairsTest, BatchesAsTheyComeAreALeverOfPyTorchsThatHaveThem) {
+TEST(PlanRepairsTest, InOrderIsALeverFromPyTorch26On) {
   const auto has = [](const char* version) {
     const Planned planned(traces::MakeTrace(OfTorch(Uneven(120), version)));
     return LeverOf(LeversOf(planned), "in_order") != nullptr;

@@ -66,7 +66,7 @@ TEST(RegimeTest, ASlowPartInTheMiddleIsNoChangeForGood) {
   EXPECT_FALSE(Diagnose(*SyntheticTrace(run)).loader->steady.change);
 }
 
-TEST(RegimeTest, WhatIsToldOfBeforeIsTheRegimeBefore) {
+TEST(RegimeTest, TheRateBeforeIsThatOfTheRegimeRightBefore) {
   Synthetic run = ChangesTo(20);
   run.costs = [](int /*epoch*/, int index) {
     const double image = index < 100 ? 20 : index < 200 ? 50 : 100;

@@ -78,7 +78,7 @@ TEST(WarmUpTest, BelongsToWorkersThatStart) {
               Simulate(loader.pipeline).time - 3 * 0.1, 0.05);
 }
 
-TEST(WarmUpTest, IsTheStartsWhicheverStageItFallsInto) {
+TEST(WarmUpTest, CountsAsStartUpInWhicheverStageItFalls) {
   const LoaderDiagnosis loader = DiagnosisOf(Cold(4, 200));
   EXPECT_EQ(loader.attribution.bottleneck, Factor::kStartup);
   const Pipeline free = Idealise(loader.pipeline, Factor::kDecode);
@@ -122,7 +122,7 @@ TEST(WarmUpTest, GrowsWithTheWorkers) {
   EXPECT_GT(time(12), time(2) + 3 * 0.9);
 }
 
-TEST(WarmUpTest, OfTheProcessIsPaidOnce) {
+TEST(WarmUpTest, IsPaidOnceWithoutWorkers) {
   const LoaderDiagnosis loader = DiagnosisOf(Cold(4, 100));
   Setting setting;
   setting.workers = 0;

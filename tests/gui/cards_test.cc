@@ -78,7 +78,7 @@ TEST(CardsTest, TheRateOfAWholeRunNamesExperiments) {
   EXPECT_NE(line().find("experiments"), std::string::npos);
 }
 
-TEST(CardsTest, AUnitBelowItsFigureIsSetApartOnlyFromALineThatThereIs) {
+TEST(CardsTest, ASeparatorStandsBetweenUnitAndLineOnlyIfThereAreBoth) {
   Card card;
   card.unit = "workers";
   EXPECT_EQ(LineOf(card, true), "workers");

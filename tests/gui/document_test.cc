@@ -76,7 +76,7 @@ TEST(DocumentTest, CancellingEndsTheJobWithoutAnError) {
   EXPECT_FALSE(job.error().has_value());
 }
 
-TEST(DocumentTest, SeveralInARowEndEachWithItsOwn) {
+TEST(DocumentTest, OfSeveralJobsInARowTheLastLoadsItsOwnFile) {
   const TempFolder folder;
   WriteTrace(folder / "a.penstock", 5000);
   WriteTrace(folder / "b.penstock", 9000);
@@ -93,7 +93,7 @@ TEST(DocumentTest, SeveralInARowEndEachWithItsOwn) {
   EXPECT_NE(last.serial, jobs.front()->document().serial);
 }
 
-TEST(DocumentTest, ThatAFileIsMissingIsSaid) {
+TEST(DocumentTest, TheErrorNamesAMissingFile) {
   LoadJob job("/nowhere/t.penstock", [] {});
   ASSERT_TRUE(Eventually([&] { return job.finished(); }));
   ASSERT_TRUE(job.error().has_value());

@@ -169,7 +169,7 @@ TEST(RangeAnalystTest, AnswersTheLastQuestionAndWakes) {
   EXPECT_GE(woken.load(), 1);
 }
 
-TEST(RangeAnalystTest, OfATraceThatGrowsThePartBeforeServesUntilTheNextIsReady) {
+TEST(RangeAnalystTest, TheOldPartOfAGrowingTraceServesUntilTheNewOneIsReady) {
   Document before = MadeRun();
   before.serial = 7;
   Document now = MadeRun();

@@ -96,7 +96,7 @@ class Options(Case):
         self.assertEqual(outcome.status, 2, repr(outcome))
         self.assertIn("wrkers=2", outcome.stderr)
 
-    def test_the_machine_stands_in_the_facts(self):
+    def test_facts_describe_the_machine(self):
         self.load([])
         for key in ("command", "cpu.cores", "memory.total", "shm.size"):
             self.assertTrue(self.trace.fact(key), key)

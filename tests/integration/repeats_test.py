@@ -50,7 +50,7 @@ class Repeats(support.Case):
     def test_a_cache_of_its_own_leaves_nothing_to_store(self):
         self.check_no_store(self.report("cache", 0))
 
-    def test_what_comes_before_chance_in_own_code_may_be_stored(self):
+    def test_samples_before_random_numbers_in_own_code_may_be_stored(self):
         finding, needs = self.repeated(self.report("own_flip"))
         self.assertEqual(needs, [])
         self.assertEqual(finding["evidence"]["finished_samples"], "different")

@@ -175,7 +175,7 @@ class Share(support.Case):
             at = text.lower().find(word.lower().encode())
             self.assertEqual(-1, at, "%s names %s: ...%s..." % (name, word, text[max(0, at - 80):at + 80]))
 
-    def test_one_that_is_terminated_leaves_nothing(self):
+    def test_a_terminated_share_leaves_nothing(self):
         for _ in range(20):
             share = subprocess.Popen([program("penstock"), "share", self.trace, "-o", self.path("b.zip")],
                                      stdout=subprocess.DEVNULL, env=environment())  # fmt: skip

@@ -80,7 +80,7 @@ class Tune(Case):
         self.assertEqual(result["verdict"], "not_decided")
         self.assertEqual(result["settings"][0]["pairs"], 1)
 
-    def test_a_time_that_is_none_is_refused_in_one_line(self):
+    def test_a_wrong_time_is_refused_in_one_line(self):
         for wrong in ("soon", "0", "-5m", "10d"):
             outcome = self.tune(["true"], "--budget-time=" + wrong)
             self.assertEqual(outcome.status, 2)

@@ -185,7 +185,7 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual("", done.stdout)
         self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
 
-    def test_a_gpu_that_is_skipped_and_pictures_that_are_missing_fail(self):
+    def test_a_skipped_gpu_test_and_missing_pictures_fail(self):
         self.machine()
         # The GPU test would be skipped, but PENSTOCK_REQUIRE_GPU makes it fail. compute-sanitizer is not supported.
         self.stand_in("compute-sanitizer", "echo '========= Error: Device not supported'; exit 1")
@@ -244,7 +244,7 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(2, len(re.findall("^note .*no PyTorch.* is not checked$", done.stdout, re.MULTILINE)))
         self.assertFalse(any(call.startswith("penstock") for call in calls), calls)
 
-    def test_unknown_options_are_usage(self):
+    def test_unknown_options_are_usage_errors(self):
         for arguments in (["--fast"], ["--only"], ["--only", ""], ["--only", ","], ["--only", "kernel"],
                           ["--only", "kernels,gpu"], ["--only", "cost", "--samples"], ["--pairs", "0"],
                           ["--pairs", "many"]):

@@ -281,7 +281,7 @@ class InALoader(WithSet):
 
 
 class Package(unittest.TestCase):
-    def test_it_is_a_part(self):
+    def test_targets_is_a_part_of_the_package(self):
         self.assertIs(targets, penstock.targets)
         self.assertIn("targets", penstock.__all__)
 

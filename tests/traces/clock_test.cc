@@ -118,7 +118,7 @@ TEST(ClockTest, ADamagedFirstAnchorIsOverruledByTheNextOnes) {
 
 // As in the collector, there is an anchor every second, and records in between. The header's
 // frequency is 20 ppm too low.
-TEST(ClockTest, AStreamStaysWithinAMicrosecondAndNeverChangesItsMind) {
+TEST(ClockTest, TimesOfAStreamAreWithinAMicrosecondAndNeverChange) {
   const Tsc tsc{.ppm = 20};
   ClockMap clock(wire::kClockTsc, kHz);
   std::vector<std::pair<std::uint64_t, std::int64_t>> said;

@@ -147,7 +147,7 @@ TEST(MergeTest, GpusOfAnotherHostHaveNumbersOfTheirOwn) {
   EXPECT_EQ(Counters(*merged, "memory_available_bytes"), 2u);
 }
 
-TEST(MergeTest, WhatCountsAHostIsTakenOnce) {
+TEST(MergeTest, CountersOfAHostAreTakenOnce) {
   const auto first = Host("a", 2);
   const auto second = Host("a", 2);
   const auto merged =

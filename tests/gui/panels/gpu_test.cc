@@ -180,7 +180,7 @@ TEST(GpuModelTest, TheMemoryOfAProgramIsThatOfTheProcessWithMost) {
   EXPECT_DOUBLE_EQ(gpu.counters[0].curve.mean, 8e9);
 }
 
-TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
+TEST(GpuModelTest, SharesAreOfTheSelectedInterval) {
   const GpuModel gpu = GpuOf({}, TimeRange{500'000'000, 1'000'000'000});
   EXPECT_NEAR(gpu.activity.window, 0.5, 1e-9);
   EXPECT_LT(gpu.kernels, 100U);
@@ -189,7 +189,7 @@ TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
 
 // If the only device spans of a trace are copies back from the device, `any` is true, even if the
 // selection holds none of them.
-TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
+TEST(GpuModelTest, AnyIsTrueAlthoughTheSelectionHasNoDeviceSpans) {
   traces::TraceData data = testing::MakeGpuRun({.copy = 0, .counters = false});
   std::erase_if(data.spans.back(),
                 [](const traces::Span& span) { return span.stage == traces::StageId::kKernel; });

@@ -34,7 +34,7 @@ TEST_F(EvidenceTest, IsTheLongestOfTheSpansThatTheRuleIsAbout) {
   }
 }
 
-TEST_F(EvidenceTest, OfAConversionIsTheConversionNotTheRun) {
+TEST_F(EvidenceTest, ForAConversionIsItsOwnSpan) {
   const auto found = FindEvidence(timeline_, *trace_, "normalize-on-cpu", {0, 1000});
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(timeline_.start(found->longest.front()), 50);
@@ -50,7 +50,7 @@ TEST_F(EvidenceTest, OfAConversionMayBeThatOfAlbumentations) {
   EXPECT_EQ(timeline.start(found->longest.front()), 10);
 }
 
-TEST_F(EvidenceTest, LiesInTheStretchOfTheFinding) {
+TEST_F(EvidenceTest, LiesInTheIntervalOfTheFinding) {
   const auto early = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 100});
   ASSERT_TRUE(early.has_value());
   EXPECT_EQ(timeline_.start(early->longest.front()), 0);
@@ -69,7 +69,7 @@ TEST_F(EvidenceTest, IsThreeSpansAtMost) {
   EXPECT_EQ(starts, (std::vector<std::int64_t>{10, 20, 0}));
 }
 
-TEST_F(EvidenceTest, OfARuleAboutNoSpansThereIsNone) {
+TEST_F(EvidenceTest, ARuleThatIsNotAboutSpansHasNone) {
   EXPECT_FALSE(FindEvidence(timeline_, *trace_, "worker-memory-leak", {0, 1000}).has_value());
   EXPECT_FALSE(FindEvidence(timeline_, *trace_, "slow-storage", {0, 1000}).has_value());
 }

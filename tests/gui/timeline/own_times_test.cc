@@ -96,7 +96,7 @@ TEST(OwnTimesTest, AnyWindowHasTheSumsOfASelectionInEveryTraceOfTheTree) {
   EXPECT_GT(compared, 10 * traces);
 }
 
-TEST(OwnTimesTest, ManyStretchesSayWhatOnePassSays) {
+TEST(OwnTimesTest, SumsOfManyIntervalsAreThoseOfOnePass) {
   // There are thousands of spans on a thread, so that windows begin and end inside sections and
   // between them.
   analyzer::testing::Synthetic run;
@@ -150,7 +150,7 @@ TEST(OwnTimesTest, AWindowOfAMillionDecodesWithoutSamplesCostsLittle) {
   }
 }
 
-TEST(OwnTimesTest, ImagesThatStayOpenAcrossStretchesAreCountedOnce) {
+TEST(OwnTimesTest, ImagesThatStayOpenAcrossIntervalsAreCountedOnce) {
   // Images are opened in groups, and decoded later or never, so that most moments lie between the
   // opening of an image and its decode.
   std::mt19937 random(3);

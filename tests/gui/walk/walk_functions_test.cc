@@ -144,7 +144,7 @@ TEST_F(WalkFunctions, WhereItWasSwitchedOffTheCommandSwitchesItOn) {
       << workspace().copied;
 }
 
-TEST_F(WalkFunctions, AStretchWithoutFollowedSamplesDraws) {
+TEST_F(WalkFunctions, ASelectionWithoutFollowedSamplesIsDrawn) {
   ShowFunctions();
   workspace().timeline.selection = TimeRange{0, 50'000'000};
   Frames(2);

@@ -59,7 +59,7 @@ void ExpectPixels(const std::string& ops, const Bytes& picture, const SampleKey&
   }
 }
 
-TEST(SampleGeometryTest, SaysWhichPixelOfThePictureEachOfTheOutputIs) {
+TEST(SampleGeometryTest, TellsWhichPixelOfThePictureEachOutputPixelShows) {
   // Programs with a flip before the resize have only sizes at which no centre falls on the border
   // of two pixels. On a border the mirrored picture would have another nearest pixel.
   for (const char* ops :

@@ -202,7 +202,7 @@ TEST_F(HuffmanTest, RestartMarkersOutOfOrderAreLeftToLibjpeg) {
   EXPECT_LT(Compare(late), kAll);
 }
 
-TEST(HuffmanTablesTest, CodesThatAreNoneAreRefused) {
+TEST(HuffmanTablesTest, InvalidCodesAreRefused) {
   JHUFF_TBL table = {};
   AcTable ac;
   DcTable dc;

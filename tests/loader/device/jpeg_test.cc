@@ -44,7 +44,7 @@ TEST_P(JpegBatchesTest, PixelsAreTheCpus) {
   for (int i = 0; i < 3; ++i) ExpectJpegAgreesWithCpu(*device_, *jpeg_);
 }
 
-TEST_P(JpegBatchesTest, ARegionThatIsNoneIsNotTheFilesFault) {
+TEST_P(JpegBatchesTest, AnEmptyRegionIsNotTheFilesFault) {
   ASSERT_NE(jpeg_, nullptr);
   auto stream = device_->MakeStream();
   ASSERT_TRUE(stream);

@@ -111,7 +111,7 @@ TEST(NvjpegTest, ALibraryWithoutRegionsByBatchesIsTooOld) {
   EXPECT_NE(made.error().message.find("too old"), std::string::npos);
 }
 
-TEST(NvjpegTest, BackendsHaveTheirNamesBack) {
+TEST(NvjpegTest, BackendNamesAreParsedAndPrintedAlike) {
   for (const char* name : {"auto", "hardware", "gpu-hybrid", "hybrid"}) {
     const auto backend = ParseJpegBackend(name);
     ASSERT_TRUE(backend) << name;

@@ -67,7 +67,7 @@ class PlacementTest(unittest.TestCase):
     def test_off_is_the_cpu_whatever_the_device(self):
         self.assertEqual("cpu", report("--gpu", "off", "--device", "emulated")["placement"]["device"])
 
-    def test_placements_that_are_none(self):
+    def test_wrong_placements_are_refused(self):
         for options, word in ((["--gpu", "decode"], "decode,augment"), (["--gpu", "read"], "--gpu read"),
                               (["--device", "gpu"], "--device gpu"), (["--device", "cuda:x"], "cuda:x"),
                               (["--device", "cpu", "--gpu", "augment"], "--device cpu"),

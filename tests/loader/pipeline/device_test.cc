@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Nvjpeg, DeviceDecodeTest, testing::Bool(), [](const aut
   return with.param ? "WithEngines" : "WithoutEngines";
 });
 
-TEST_P(DeviceDecodeTest, ProgressiveAndSharedOutPicturesAreTheCpus) {
+TEST_P(DeviceDecodeTest, TheCpuDecodesRefusedPicturesAndItsShare) {
   const Folder files(Name("share"));
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);

@@ -65,7 +65,7 @@ TEST(PipelineTest, FirstDamagedSampleOfTheStreamFailsTheRunWhereItStands) {
   }
 }
 
-TEST(PipelineTest, NothingButDamageInAVerySmallSetIsSaidInProperWords) {
+TEST(PipelineTest, TheErrorThatAllAreDamagedFitsSetsOfOneAndTwo) {
   const auto damaged = [](std::uint64_t) -> Result<void> {
     return Fail(ErrorKind::kInput, "damaged");
   };

@@ -175,7 +175,7 @@ TEST_F(FollowedCalls, TextsThatDoNotFitAreCounted) {
   EXPECT_EQ(text, "__getitem__choice");
 }
 
-TEST(PlacesTest, AreThoseAmongTheIdsThatOccurAscending) {
+TEST(PlacesTest, AreThePositionsAmongTheSortedIdsThatOccur) {
   constexpr std::uint32_t kBound = 3001;
   for (const std::uint64_t rows : {0ULL, 1ULL, 1000ULL, 1'000'000ULL}) {  // a million: in 4 pieces
     std::vector<std::uint32_t> ids(rows);

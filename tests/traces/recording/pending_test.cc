@@ -149,7 +149,7 @@ TEST_P(PendingTest, APendingReadNoLongerCountsBesideItsRecord) {
   EXPECT_EQ(Drain().bytes, kBytes + 5);
 }
 
-TEST_P(PendingTest, AReadThatWasBeingLostCountsInASpanAndAsOpen) {
+TEST_P(PendingTest, AReadThatWasJustCountedAsLostIsInASpanAndOpen) {
   Pend(0, 0);
   recording_.chunk(0).closing = wire::Closing(0, wire::kClosingLost);
   Slot().bytes_lost = kBytes;
