@@ -6,6 +6,7 @@
 
 #include "analyzer/report/html_report.h"
 #include "analyzer/whatif/grid.h"
+#include "gui/model/timeline/own_times.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
@@ -52,8 +53,7 @@ bool CanExport(const Workspace& workspace, ExportKind kind) {
       return analysed && document.analysis->report.diagnosis.run.has_loader() &&
              !document.analysis->report.diagnosis.run.loader().workers.empty();
     case ExportKind::kSelection:
-      return document.trace != nullptr && document.timeline != nullptr &&
-             workspace.timeline.selection.has_value();
+      return document.complete() && document.trace != nullptr && workspace.Range().has_value();
     case ExportKind::kWhatIf:
       return analysed && analyzer::NotEnough(document.analysis->report.diagnosis).empty();
     case ExportKind::kSweep:
@@ -91,8 +91,12 @@ Result<std::string> ExportText(const Workspace& workspace, ExportKind kind, Lang
       return WorkersCsv(shown.analysis->report);
     case ExportKind::kFindings:
       return FindingsCsv(shown.analysis->report);
-    case ExportKind::kSelection:
-      return SelectionCsv(document.trace, *workspace.timeline.selection);
+    case ExportKind::kSelection: {
+      const TimeRange range = *workspace.Range();
+      const auto times = OwnTimes::Build(*document.trace, document.timeline,
+                                         document.analysis->report.diagnosis.run);
+      return SelectionCsv(times->Of(range), range);
+    }
     case ExportKind::kWhatIf: {
       const analyzer::Diagnosis& diagnosis = shown.analysis->report.diagnosis;
       const WhatIfState& state = workspace.whatif;

@@ -15,7 +15,6 @@
 #include "gui/model/panels/functions.h"
 #include "gui/model/panels/gpu.h"
 #include "gui/model/panels/io.h"
-#include "gui/model/panels/selection.h"
 #include "gui/model/panels/stages.h"
 #include "gui/model/panels/whatif.h"
 #include "gui/model/panels/workers.h"
@@ -40,15 +39,6 @@ struct Question {
   [[nodiscard]] Extent extent() const { return {trace.get(), range}; }
 };
 
-// The key of the table below the timeline.
-struct SumsKey {
-  std::shared_ptr<const traces::Trace> trace;
-  TimeRange range;
-  bool operator==(const SumsKey&) const = default;
-  // While the selection is being drawn, the previous table is shown, marked as old.
-  [[nodiscard]] bool Follows(const SumsKey& before) const { return trace == before.trace; }
-};
-
 // The key of the index of own times.
 struct OwnTimesKey {
   std::shared_ptr<const Timeline> timeline;
@@ -61,12 +51,13 @@ struct OwnTimesKey {
   }
 };
 
-// The key of the table of the visible window.
-struct WindowKey {
+// The key of the table below the timeline.
+struct SumsKey {
   std::shared_ptr<const OwnTimes> times;
   TimeRange range;
-  bool operator==(const WindowKey&) const = default;
-  [[nodiscard]] bool Follows(const WindowKey& before) const { return before.times != nullptr; }
+  bool operator==(const SumsKey&) const = default;
+  // While the interval changes, the previous table is shown, marked as old.
+  [[nodiscard]] bool Follows(const SumsKey& before) const { return before.times != nullptr; }
 };
 
 // The key of the plan without some of its steps.

@@ -16,7 +16,6 @@ void Workspace::Reset() {
   menu = {};
   sums = {};
   own_times = {};
-  window_sums = {};
   groups = {};
   parts = {};
   samples = {};
@@ -37,7 +36,6 @@ void Workspace::Reset() {
 void Workspace::TakeFinished() {
   sums.TakeFinished();
   own_times.TakeFinished();
-  window_sums.TakeFinished();
   plan.plan.TakeFinished();
   groups.table.TakeFinished();
   sql.reply.TakeFinished();
@@ -53,7 +51,6 @@ void Workspace::ForgetUnseen() {
   if (view != ViewId::kTimeline) {
     sums = {};
     own_times = {};
-    window_sums = {};
     groups.table = {};
     parts = {};
   }
@@ -117,7 +114,8 @@ std::shared_ptr<const OwnTimes> Workspace::Times() {
   const OwnTimesKey key{document.timeline, document.analysis, document.serial};
   // Each state of a growing trace needs its own index. It is made only if a person has asked for
   // the table.
-  const bool asked = document.live != Live::kWriting || timeline.table.value_or(false);
+  const bool asked =
+      document.live != Live::kWriting || timeline.table.value_or(false) || timeline.selection;
   if (!asked && !(own_times.key() == key)) return nullptr;
   const auto* found =
       own_times.Get(key, at_once, [trace = document.trace, key](const std::stop_token& stop) {
@@ -313,8 +311,7 @@ bool Workspace::TakesKeys() const {
 bool Workspace::animating() const {
   // A value is shown only in the view that asked for it, so only the values of this view count.
   const bool making =
-      (view == ViewId::kTimeline &&
-       (sums.busy() || own_times.busy() || window_sums.busy() || groups.table.busy())) ||
+      (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || groups.table.busy())) ||
       (view == ViewId::kOverview && plan.plan.busy()) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
       (view == ViewId::kWorkers && workers.model.busy()) ||

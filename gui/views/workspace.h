@@ -89,10 +89,10 @@ struct Workspace {
   DragState drag;
   SearchState search;
   TimelineMenu menu;
-  Derived<SumsKey, std::vector<StageSum>> sums;  // the table of the selection
+  // The table below the timeline, of the selection or of the visible window.
+  Derived<SumsKey, std::vector<StageSum>> sums;
   Derived<OwnTimesKey, std::shared_ptr<const OwnTimes>> own_times;
-  Derived<WindowKey, std::vector<StageSum>> window_sums;  // the table of the visible window
-  GroupsState groups;                                     // the table that the search asks for
+  GroupsState groups;  // the table that the search asks for
   struct KeptParts {
     std::shared_ptr<const OwnTimes> times;
     SpanRef span;

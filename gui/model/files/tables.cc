@@ -12,7 +12,6 @@
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/words/verdict.h"
-#include "gui/model/panels/selection.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 
@@ -173,9 +172,9 @@ std::string FindingsCsv(const Report& report) {
   return csv.Take();
 }
 
-std::string SelectionCsv(std::shared_ptr<const traces::Trace> trace, TimeRange range) {
+std::string SelectionCsv(std::span<const StageSum> sums, TimeRange range) {
   Csv csv("stage,count,time_s,mean_s,from_s,to_s");
-  for (const StageSum& sum : SumsOf(std::move(trace), range)) {
+  for (const StageSum& sum : sums) {
     csv.Text(traces::StageName(sum.stage)).Count(sum.count);
     csv.Number(static_cast<double>(sum.time) * 1e-9).Number(sum.mean());
     csv.Number(static_cast<double>(range.from) * 1e-9);

@@ -28,7 +28,7 @@ namespace penstock::gui {
 [[nodiscard]] std::string WorkersCsv(const analyzer::Report& report);
 [[nodiscard]] std::string FindingsCsv(const analyzer::Report& report);
 // The table below the timeline: what each stage takes inside the range.
-[[nodiscard]] std::string SelectionCsv(std::shared_ptr<const traces::Trace> trace, TimeRange range);
+[[nodiscard]] std::string SelectionCsv(std::span<const StageSum> sums, TimeRange range);
 [[nodiscard]] std::string WhatIfCsv(const WhatIfAnswer& answer);
 [[nodiscard]] std::string SweepCsv(const Sweep& sweep);
 [[nodiscard]] std::string CompareCsv(const CompareAnswer& answer);

@@ -25,6 +25,10 @@ bool Nests(StageId stage) {
          stage != StageId::kCall;
 }
 
+// Marks a span that is not whole. No span of the sweep has it by itself: unfinished spans are left
+// out.
+constexpr std::uint8_t kCutFlag = wire::kFlagUnfinished;
+
 // The part of a span in `range`, cut as SliceTrace cuts it.
 Span Cut(Span span, TimeRange range) {
   const std::int64_t from = std::max(span.start.value, range.from);
@@ -40,6 +44,7 @@ Span Cut(Span span, TimeRange range) {
   part(span.busy);
   span.start.value = from;
   span.duration.value = to - from;
+  span.flags |= kCutFlag;
   return span;
 }
 
@@ -58,8 +63,12 @@ class OwnTimes::Totalled : public analyzer::NestingSink {
     if (!queued && !counted.outermost) return;
     totals.time[stage] += counted.wall;
     if (!queued && !counted.opening) ++totals.count[stage];
+    if ((counted.span->flags & kCutFlag) == 0) return;
+    cut.time[stage] += counted.wall;
+    if (!queued && !counted.opening) ++cut.count[stage];
   }
   Totals totals;
+  Totals cut;              // of these, the spans that Cut() has shortened
   bool undecoded = false;  // an image was opened, and not decoded
 
  private:
@@ -191,14 +200,6 @@ void OwnTimes::AddUnfinished(const Level& level) {
 }
 
 void OwnTimes::BuildSteps(const analyzer::RunModel& run) {
-  for (const analyzer::LoaderRun& loader : run.loaders) {
-    for (const analyzer::Batch& batch : loader.batches) {
-      if (batch.step_end == analyzer::kNever) continue;
-      const bool lasts = batch.delivered != analyzer::kNever && batch.delivered < batch.step_end;
-      steps_.starts.push_back((lasts ? batch.delivered : batch.step_end) - timeline_->begin);
-      steps_.ends.push_back(batch.step_end - timeline_->begin);
-    }
-  }
   const auto prepare = [](std::vector<std::int64_t>& times, std::vector<std::uint64_t>& before) {
     std::sort(times.begin(), times.end());
     before.assign(1, 0);
@@ -206,13 +207,21 @@ void OwnTimes::BuildSteps(const analyzer::RunModel& run) {
       before.push_back(before.back() + static_cast<std::uint64_t>(time));
     }
   };
-  prepare(steps_.starts, steps_.starts_before);
-  prepare(steps_.ends, steps_.ends_before);
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    Steps steps;
+    for (const analyzer::Batch& batch : loader.batches) {
+      if (batch.step_end == analyzer::kNever) continue;
+      const bool lasts = batch.delivered != analyzer::kNever && batch.delivered < batch.step_end;
+      steps.starts.push_back((lasts ? batch.delivered : batch.step_end) - timeline_->begin);
+      steps.ends.push_back(batch.step_end - timeline_->begin);
+    }
+    prepare(steps.starts, steps.starts_before);
+    prepare(steps.ends, steps.ends_before);
+    steps_.push_back(std::move(steps));
+  }
 }
 
-StageSum OwnTimes::Steps::Of(TimeRange range) const {
-  StageSum sum{StageId::kStep, 0, 0};
-  if (starts.empty()) return sum;
+void OwnTimes::Steps::AddTo(StageSum& sum, TimeRange range) const {
   const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
     return std::lower_bound(times.begin(), times.end(), at) - times.begin();
   };
@@ -224,11 +233,21 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
     const auto time = static_cast<std::uint64_t>(at);
     return (begun * time - starts_before[begun]) - (ended * time - ends_before[ended]);
   };
-  const auto ended = std::upper_bound(ends.begin(), ends.end(), range.from) - ends.begin();
-  sum.count = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(count(starts, range.to) - static_cast<std::int64_t>(ended), 0));
-  sum.time = static_cast<std::int64_t>(before(range.to) - before(range.from));
-  return sum;
+  const auto first = std::upper_bound(ends.begin(), ends.end(), range.from) - ends.begin();
+  const auto last = count(starts, range.to);
+  if (first >= last) return;
+  sum.count += static_cast<std::uint64_t>(last - first);
+  sum.time += static_cast<std::int64_t>(before(range.to) - before(range.from));
+  // The steps of a loop follow each other, so only the first and the last may reach out.
+  const auto cut = [&](std::ptrdiff_t i) {
+    const std::int64_t start = starts[static_cast<std::size_t>(i)];
+    const std::int64_t end = ends[static_cast<std::size_t>(i)];
+    if (start >= range.from && end <= range.to) return;
+    ++sum.cut;
+    sum.cut_time += std::min(end, range.to) - std::max(start, range.from);
+  };
+  cut(first);
+  if (last - 1 > first) cut(last - 1);
 }
 
 // The nesting spans of a thread that begin in `range`, as they were recorded, except that their
@@ -298,6 +317,10 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
     Totalled sink(*this);
     Sweep(spans, sink);
     add(sink.totals, true);
+    for (std::size_t s = 0; s < wire::kStageCount; ++s) {
+      sums[s].cut += sink.cut.count[s];
+      sums[s].cut_time += sink.cut.time[s];
+    }
   };
   // The first and the last moment in the range. If `first` lies after `last`, the range holds no
   // moment.
@@ -331,11 +354,16 @@ std::vector<StageSum> OwnTimes::Of(TimeRange range, const std::stop_token& stop)
   for (const Unfinished& one : unfinished_) {
     StageSum& sum = sums[static_cast<std::size_t>(one.stage)];
     if (one.range.from >= past || one.range.to <= range.from) continue;
+    const std::int64_t time = std::min(one.range.to, past) - std::max(one.range.from, range.from);
     --sum.count;
-    sum.time -= std::min(one.range.to, past) - std::max(one.range.from, range.from);
+    sum.time -= time;
+    if (one.range.from >= range.from && one.range.to <= past) continue;
+    --sum.cut;
+    sum.cut_time -= time;
   }
-  const StageSum steps = steps_.Of(range);
-  if (steps.count > 0) sums[static_cast<std::size_t>(StageId::kStep)] = steps;
+  for (const Steps& steps : steps_) {
+    steps.AddTo(sums[static_cast<std::size_t>(StageId::kStep)], range);
+  }
   for (const StageSum& sum : sums) {
     if (sum.count > 0) found.push_back(sum);
   }

@@ -47,8 +47,8 @@ class OwnTimes {
       const traces::Trace& trace, std::shared_ptr<const Timeline> timeline,
       const analyzer::RunModel& run, const std::stop_token& stop = {});
 
-  // The stages in `range`, longest first, as SumsOf() would find them. A step that the program did
-  // not mark counts with its part inside `range`.
+  // The stages in `range`, longest first, as SumsOf() would find them, and which of their spans
+  // reach out of `range`. A step that the program did not mark counts with its part inside `range`.
   // Once `stop` is requested, the answer is without meaning.
   // Cost: O(threads * (kStride + spans in the longest section)). Sections are long in a program
   // that opens images and never decodes them.
@@ -87,14 +87,14 @@ class OwnTimes {
     // kNone.
     bool later_stages = false;
   };
-  // The steps of a loop that are derived from its batches.
+  // The steps of one loop that are derived from its batches.
   struct Steps {
     std::vector<std::int64_t> starts;          // ascending
     std::vector<std::int64_t> ends;            // ascending
     std::vector<std::uint64_t> starts_before;  // sums of the starts before each, modulo 2^64
     std::vector<std::uint64_t> ends_before;
 
-    [[nodiscard]] StageSum Of(TimeRange range) const;
+    void AddTo(StageSum& sum, TimeRange range) const;
   };
   // A span that does not nest with others, and that was not finished when its process ended.
   struct Unfinished {
@@ -116,7 +116,7 @@ class OwnTimes {
   std::vector<Thread> threads_;  // by lane
   std::vector<StringId> opens_;  // names of calls that only open an image
   std::vector<Unfinished> unfinished_;
-  Steps steps_;
+  std::vector<Steps> steps_;  // by loader
 };
 
 }  // namespace penstock::gui

@@ -35,11 +35,17 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
   AddPrefix(level, last, 1, sums);
   AddPrefix(level, first, -1, sums);
   // The first and the last span may reach out of the range.
-  const auto cut = [&](std::size_t i, std::int64_t outside) {
-    sums[level.shape[i] & 0xff].time -= std::max<std::int64_t>(outside, 0);
+  const auto cut = [&](std::size_t i) {
+    const std::int64_t before = std::max<std::int64_t>(range.from - level.start[i], 0);
+    const std::int64_t after = std::max<std::int64_t>(level.end(i) - range.to, 0);
+    if (before + after == 0) return;
+    StageSum& sum = sums[level.shape[i] & 0xff];
+    sum.time -= before + after;
+    ++sum.cut;
+    sum.cut_time += level.length(i) - before - after;
   };
-  cut(first, range.from - level.start[first]);
-  cut(last - 1, level.end(last - 1) - range.to);
+  cut(first);
+  if (last - 1 > first) cut(last - 1);
 }
 
 // The stages that occur, by time.

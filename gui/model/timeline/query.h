@@ -37,9 +37,13 @@ struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
   std::int64_t time = 0;  // ns
-  // Seconds for each span.
-  [[nodiscard]] double mean() const {
-    return count > 0 ? static_cast<double>(time) / static_cast<double>(count) * 1e-9 : 0;
+  // Of these, the spans that reach out of the selection.
+  std::uint64_t cut = 0;
+  std::int64_t cut_time = 0;  // ns, inside the selection
+  // Seconds for each span that lies whole in the selection; nullopt if there is none.
+  [[nodiscard]] std::optional<double> mean() const {
+    if (cut >= count) return std::nullopt;
+    return static_cast<double>(time - cut_time) / static_cast<double>(count - cut) * 1e-9;
   }
   // The average number of threads in the stage at a time. `range`: the one that was summed.
   [[nodiscard]] double threads(TimeRange range) const {

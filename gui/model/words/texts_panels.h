@@ -237,7 +237,6 @@
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \
-  X(kOwnTime, "own time", "自身时间") \
   X(kMixedTip, "Calls of several kinds: each has its percentiles below", "包含多种调用：下方各自列出分位数") \
   X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \

@@ -162,10 +162,10 @@
   X(kClearTip, "Clear (Esc)", "清除（Esc）")                                                       \
   X(kLongest, "longest", "最长")                                                                   \
   X(kCount, "count", "次数")                                                                       \
-  X(kTime, "time", "时间")                                                                         \
+  X(kTime, "time", "耗时")                                                                         \
   X(kMean, "mean", "均值")                                                                         \
   X(kStage, "stage", "阶段")                                                                       \
-  X(kPerThread, "threads", "线程数")                                                               \
+  X(kAtOnce, "at once, on average", "平均并行数")                                                  \
   X(kSpanBatch, "batch", "批次")                                                                   \
   X(kSpanSample, "sample", "样本")                                                                 \
   X(kSpanBytes, "bytes", "字节")                                                                   \

@@ -28,8 +28,8 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn(ui.T(Text::kStage), 0, 2);
   ImGui::TableSetupColumn(ui.T(Text::kCount), 0, 1);
-  ImGui::TableSetupColumn(ui.T(Text::kOwnTime), 0, 1);
-  ImGui::TableSetupColumn(ui.T(Text::kPerThread), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kTime), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kAtOnce), 0, 1);
   ImGui::TableSetupColumn(ui.T(Text::kMean), 0, 1);
   ImGui::TableSetupColumn("##longest", ImGuiTableColumnFlags_WidthFixed, ui.Px(80));
   ImGui::TableHeadersRow();
@@ -49,7 +49,8 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
     ImGui::TableNextColumn();
     ImGui::Text("%.2f", sum.threads(range));
     ImGui::TableNextColumn();
-    ImGui::TextUnformatted(DurationText(sum.mean()).c_str());
+    const std::optional<double> mean = sum.mean();
+    ImGui::TextUnformatted(mean ? DurationText(*mean).c_str() : "–");
     ImGui::TableNextColumn();
     ImGui::PushID(static_cast<int>(sum.stage));
     if (ImGui::SmallButton(ui.T(Text::kLongest))) longest = sum.stage;
@@ -74,6 +75,31 @@ std::string RangeTimes(TimeRange range) {
   return fmt::format("{} – {}", TimeText(range.from, resolution), TimeText(range.to, resolution));
 }
 
+// Draws the table of the stages in `range` once it is ready.
+void DrawSumsOf(const TimelineCanvas& canvas, TimeRange range, Area area) {
+  const Ui& ui = canvas.ui;
+  Workspace& workspace = canvas.workspace;
+  const std::shared_ptr<const OwnTimes> times = workspace.Times();
+  const std::vector<StageSum>* found = nullptr;
+  bool old = false;
+  if (times != nullptr) {
+    const SumsKey key{times, range};
+    found = workspace.sums.Get(key, workspace.at_once, [key](const std::stop_token& stop) {
+      return key.times->Of(key.range, stop);
+    });
+    old = found != nullptr && !(workspace.sums.key() == key);
+  }
+  if (found == nullptr) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    ui.T(Text::kAnalysing));
+    return;
+  }
+  BeginArea("sums", area, false);
+  const auto longest = DrawSums(ui, *found, range, old);
+  EndArea();
+  if (longest) GoToLongest(canvas, *longest, range);
+}
+
 }  // namespace
 
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
@@ -86,22 +112,8 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
   DrawText(list, ui.strong, inside.min, Ink(p.text),
            ui.F(Text::kSelectedTime, DurationText(Seconds(TimeNs{range.length()}))));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.dim), RangeTimes(range));
-  const auto trace = workspace.document.trace;
-  const TimeRange inside_run = workspace.Range().value_or(TimeRange{});
-  const SumsKey key{trace, inside_run};
-  const std::vector<StageSum>* found =
-      workspace.sums.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
-        // A preview has no spans.
-        return trace != nullptr ? SumsOf(trace, inside_run, stop) : std::vector<StageSum>();
-      });
-  const std::span<const StageSum> sums =
-      found != nullptr ? std::span<const StageSum>(*found) : std::span<const StageSum>();
-  const bool old = found != nullptr && !(workspace.sums.key() == key);
-  BeginArea("selection",
-            {{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max}, false);
-  const auto longest = DrawSums(ui, sums, range, old);
-  EndArea();
-  if (longest) GoToLongest(canvas, *longest, range);
+  const Area below{{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max};
+  DrawSumsOf(canvas, workspace.Range().value_or(TimeRange{}), below);
 }
 
 void DrawWindowPanel(const TimelineCanvas& canvas, Area area) {
@@ -125,24 +137,7 @@ void DrawWindowPanel(const TimelineCanvas& canvas, Area area) {
   DrawTextRight(list, ui.small, inside.max.x - button - ui.Px(12), inside.min.y, Ink(p.dim),
                 RangeTimes(range));
   const Area below{{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max};
-  const std::shared_ptr<const OwnTimes> times = workspace.Times();
-  const std::vector<StageSum>* found = nullptr;
-  bool old = false;
-  if (times != nullptr) {
-    const WindowKey key{times, range};
-    found = workspace.window_sums.Get(key, workspace.at_once, [key](const std::stop_token& stop) {
-      return key.times->Of(key.range, stop);
-    });
-    old = found != nullptr && !(workspace.window_sums.key() == key);
-  }
-  if (found == nullptr) {
-    DrawTextCentred(list, ui.body, below, Ink(p.dim), ui.T(Text::kAnalysing));
-    return;
-  }
-  BeginArea("window", below, false);
-  const auto longest = DrawSums(ui, *found, range, old);
-  EndArea();
-  if (longest) GoToLongest(canvas, *longest, range);
+  DrawSumsOf(canvas, range, below);
 }
 
 }  // namespace penstock::gui

@@ -123,13 +123,14 @@ TEST(TablesTest, CommasAndQuotesInATextStayOneField) {
 }
 
 TEST(TablesTest, TheSelectionCountsWhatIsInside) {
-  const std::shared_ptr<const traces::Trace> trace = testing::MakeThreads(
+  const Timeline timeline = testing::TimelineOf(
       {{{0, 100, traces::StageId::kDecode}, {200, 100, traces::StageId::kDecode}}});
-  const auto rows = Parse(SelectionCsv(trace, {0, 250}));
+  const auto rows = Parse(SelectionCsv(Aggregate(timeline, {0, 250}), {0, 250}));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[1][0], "decode");
   EXPECT_EQ(rows[1][1], "2");
   EXPECT_NEAR(std::stod(rows[1][2]), 150e-9, 1e-12);
+  EXPECT_NEAR(std::stod(rows[1][3]), 100e-9, 1e-12) << "the mean of whole calls";
 }
 
 TEST(TablesTest, ASweepsCellsWithoutAFigureHaveEmptyFields) {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/panels/selection.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/selected_sums.h"
 #include "tests/gui/support.h"
 #include "tests/paths.h"
 #include "traces/names.h"
@@ -232,6 +232,34 @@ TEST(OwnTimesTest, AStepThatWasNotMarkedCountsWithItsPart) {
       Of(made.times->Of({start + length / 4, start + length / 2}), StageId::kStep);
   EXPECT_EQ(part.count, 1U);
   EXPECT_NEAR(static_cast<double>(part.time), static_cast<double>(length) / 4, 1e3);
+}
+
+TEST(OwnTimesTest, TheMeanIsThatOfSpansThatLieWholeInTheWindow) {
+  for (const bool marked : {true, false}) {
+    analyzer::testing::Synthetic run;
+    run.batches = 60;
+    run.costs = analyzer::testing::Always({.decode = 9, .step = 20});
+    traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+    if (!marked) {
+      for (auto& spans : data.spans) {
+        std::erase_if(spans, [](const auto& span) { return span.stage == StageId::kStep; });
+      }
+    }
+    const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+    for (const StageId stage : {StageId::kFetch, StageId::kStep}) {
+      const auto span = Longest(*made.timeline, stage, {0, made.timeline->length});
+      ASSERT_TRUE(span.has_value());
+      const std::int64_t start = made.timeline->start(*span);
+      const std::int64_t end = made.timeline->end(*span);
+      const StageSum whole = Of(made.times->Of({start, end}), stage);
+      ASSERT_TRUE(whole.mean().has_value());
+      EXPECT_NEAR(*whole.mean(), static_cast<double>(end - start) * 1e-9, 1e-6);
+      const StageSum part = Of(made.times->Of({start + 1000, start + (end - start) / 2}), stage);
+      EXPECT_GT(part.count, 0U);
+      EXPECT_EQ(part.cut, part.count);
+      EXPECT_FALSE(part.mean().has_value());
+    }
+  }
 }
 
 TEST(OwnTimesTest, SamplesAddUpToTheStagesOfTheReport) {

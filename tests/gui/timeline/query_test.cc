@@ -36,13 +36,20 @@ TEST(AggregateTest, SaysWhatAPassOverTheSpansSays) {
       for (std::size_t i = 0; i < level.size(); ++i) {
         if (level.end(i) <= range.from || level.start[i] >= range.to) continue;
         StageSum& sum = slow[level.stage(i)];
+        const std::int64_t inside =
+            std::min(level.end(i), range.to) - std::max(level.start[i], range.from);
         ++sum.count;
-        sum.time += std::min(level.end(i), range.to) - std::max(level.start[i], range.from);
+        sum.time += inside;
+        if (inside == level.length(i)) continue;
+        ++sum.cut;
+        sum.cut_time += inside;
       }
     }
     for (const StageSum& sum : Aggregate(timeline, range)) {
       EXPECT_EQ(sum.count, slow[sum.stage].count);
       EXPECT_EQ(sum.time, slow[sum.stage].time);
+      EXPECT_EQ(sum.cut, slow[sum.stage].cut);
+      EXPECT_EQ(sum.cut_time, slow[sum.stage].cut_time);
     }
   }
 }

@@ -94,9 +94,7 @@ TEST_F(WalkMenu, TheMachineIsNoProcessThatFolds) {
 
 TEST_F(WalkMenu, ATableThatIsHiddenWhileItIsMadeLeavesTheWindowAtRest) {
   const auto rests = [this] { return Until([this] { return !workspace().animating(); }); };
-  const auto making = [this] {
-    return workspace().own_times.busy() || workspace().window_sums.busy();
-  };
+  const auto making = [this] { return workspace().own_times.busy() || workspace().sums.busy(); };
   state().table = true;
   state().view.Show({500'000, 400'000'000});
   ASSERT_TRUE(Until(making));
@@ -121,14 +119,14 @@ TEST_F(WalkMenu, ATableThatIsHiddenWhileItIsMadeLeavesTheWindowAtRest) {
 
 TEST_F(WalkMenu, WhatTheTimelineMadeIsForgottenWhileAnotherViewIsShown) {
   state().table = true;
-  ASSERT_TRUE(Until([this] { return workspace().window_sums.key().times != nullptr; }));
+  ASSERT_TRUE(Until([this] { return workspace().sums.key().times != nullptr; }));
   state().span = SpanOf(StageId::kSample);
   Frames(1);
   ASSERT_NE(workspace().samples[0].timeline, nullptr);
   workspace().view = ViewId::kIo;
   workspace().ForgetUnseen();
   EXPECT_EQ(workspace().own_times.key().timeline, nullptr);
-  EXPECT_EQ(workspace().window_sums.key().times, nullptr);
+  EXPECT_EQ(workspace().sums.key().times, nullptr);
   EXPECT_EQ(workspace().parts.times, nullptr);
   EXPECT_EQ(workspace().samples[0].timeline, nullptr);
 }

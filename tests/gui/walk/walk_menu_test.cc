@@ -181,15 +181,13 @@ TEST_F(WalkMenu, TheTableOfTheWindowComesWhereAllRowsFitAndFollowsTheWindow) {
   ImGui::GetIO().DisplaySize = {1280, 1600};
   Frames(2);
   EXPECT_TRUE(workspace().panel_shown);
-  ASSERT_TRUE(
-      Until([&] { return !workspace().own_times.busy() && !workspace().window_sums.busy(); }));
-  const TimeRange all = workspace().window_sums.key().range;
+  ASSERT_TRUE(Until([&] { return !workspace().own_times.busy() && !workspace().sums.busy(); }));
+  const TimeRange all = workspace().sums.key().range;
   EXPECT_EQ(all, (TimeRange{0, timeline().length}));
   state().view.Show({1'000'000'000, 1'200'000'000});
-  ASSERT_TRUE(Until([&] {
-    return !workspace().window_sums.busy() && workspace().window_sums.key().range != all;
-  }));
-  EXPECT_EQ(workspace().window_sums.key().range, visible());
+  ASSERT_TRUE(
+      Until([&] { return !workspace().sums.busy() && workspace().sums.key().range != all; }));
+  EXPECT_EQ(workspace().sums.key().range, visible());
   // In a low window the rows need all the room.
   ImGui::GetIO().DisplaySize = {1280, 420};
   Frames(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/model/panels/selection.h"
+#include "tests/gui/selected_sums.h"
 
 #include <algorithm>
 #include <cmath>

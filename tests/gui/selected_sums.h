@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much time the stages take inside a selected interval, counted as in the report: own time, no
-// span twice. Pure.
+// How much time the stages take inside an interval, as a report on this part of the trace counts
+// it. The sums of the dashboard must be these.
 #pragma once
 
 #include <memory>
