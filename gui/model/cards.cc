@@ -13,6 +13,7 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
+#include "gui/model/panels/ranks.h"
 
 namespace penstock::gui {
 namespace {
@@ -43,7 +44,8 @@ class CardMaker {
       : report_(report),
         diagnosis_(report.diagnosis),
         language_(language),
-        unit_(Render(analyzer::RateUnit(report.diagnosis), language)) {}
+        unit_(Render(analyzer::RateUnit(report.diagnosis), language)),
+        shown_(ShownRank(report)) {}
 
   std::vector<Card> WithoutLoader() const {
     Card rate{Say(Text::kThroughput), kNoFigure, "", Say(Text::kNeedsBatchesOrImages),
@@ -97,12 +99,23 @@ class CardMaker {
     }
     if (diagnosis_.whole_run && steady.steady) {
       line = Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate));
-    } else if (diagnosis_.whole_rate > 0) {
+    } else if (diagnosis_.whole_rate > 0 && !shown_) {
       const bool probed = !diagnosis_.run.loader().probes.empty();
       line += "  ·  " + Fill(probed ? Text::kWholeRunProbed : Text::kWholeRun,
                              ShortNumber(diagnosis_.whole_rate));
     }
+    if (shown_) line = RankWords() + "  ·  " + line;
     return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
+  }
+
+  // Which rank the cards show, and the rate of all ranks.
+  std::string RankWords() const {
+    std::string words =
+        Fill(shown_->slowest ? Text::kRankIsSlowest : Text::kRankIsOne, shown_->rank, shown_->of);
+    if (shown_->all_rate > 0) {
+      words += "  ·  " + Fill(Text::kRanksTogether, ShortNumber(shown_->all_rate));
+    }
+    return words;
   }
 
   Card Free() const {
@@ -181,6 +194,7 @@ class CardMaker {
   const Diagnosis& diagnosis_;
   Language language_;
   std::string unit_;
+  std::optional<RankShown> shown_;  // nullopt: a single rank
 };
 
 }  // namespace

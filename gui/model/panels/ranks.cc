@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/panels/ranks.h"
 
+#include <algorithm>
+
 namespace penstock::gui {
 namespace {
 
@@ -11,6 +13,11 @@ RankVerdict VerdictOf(const analyzer::Imbalance& imbalance) {
   if (!imbalance.together) return RankVerdict::kApart;
   if (imbalance.cost_share() < kOfNote) return RankVerdict::kEven;
   return imbalance.fixed ? RankVerdict::kOneSlow : RankVerdict::kInTurn;
+}
+
+// The rank of the main loader; nullptr if it has none.
+const analyzer::RankPlace* OurPlace(const analyzer::RunModel& run) {
+  return run.has_loader() ? run.ranks.Find(run.loader().config.consumer) : nullptr;
 }
 
 }  // namespace
@@ -24,8 +31,7 @@ RanksModel BuildRanks(const analyzer::Report& report) {
   model.cost = ranks.imbalance.cost_share();
   model.slowest = ranks.imbalance.slowest;
   model.world_size = ranks.world_size;
-  const analyzer::RankPlace* ours =
-      run.has_loader() ? run.ranks.Find(run.loader().config.consumer) : nullptr;
+  const analyzer::RankPlace* ours = OurPlace(run);
   for (const analyzer::RankRow& row : ranks.rows) {
     RankLine line;
     line.rank = row.rank;
@@ -44,6 +50,37 @@ RanksModel BuildRanks(const analyzer::Report& report) {
     model.lines.push_back(std::move(line));
   }
   return model;
+}
+
+std::optional<RankShown> ShownRank(const analyzer::Report& report) {
+  constexpr double kClearly = 0.02;  // of the loop, as analyzer/model/main_rank.cc
+  const analyzer::RankSummary& ranks = report.diagnosis.ranks;
+  const analyzer::RankPlace* ours = OurPlace(report.diagnosis.run);
+  const analyzer::RankRow* row = ours != nullptr ? ranks.Find(ours->rank) : nullptr;
+  if (!ranks.several() || row == nullptr) return std::nullopt;
+  RankShown shown;
+  shown.rank = row->rank;
+  shown.of = std::max(ranks.world_size, static_cast<std::int32_t>(ranks.rows.size()));
+  const auto less = [](const analyzer::RankRow& a, const analyzer::RankRow& b) {
+    return a.wait_fraction < b.wait_fraction;
+  };
+  const auto [least, most] = std::minmax_element(ranks.rows.begin(), ranks.rows.end(), less);
+  shown.slowest = row->wait_fraction >= most->wait_fraction - kClearly &&
+                  row->wait_fraction > least->wait_fraction + kClearly;
+  const auto known = [](const analyzer::RankRow& one) { return one.samples_rate > 0; };
+  if (static_cast<std::size_t>(shown.of) == ranks.rows.size() &&
+      std::all_of(ranks.rows.begin(), ranks.rows.end(), known)) {
+    for (const analyzer::RankRow& one : ranks.rows) shown.all_rate += one.samples_rate;
+  }
+  return shown;
+}
+
+std::string TitleOfRank(const analyzer::Report& report, Text title, Language language) {
+  std::string text(TextOf(title, language));
+  if (const auto shown = ShownRank(report)) {
+    text += "  ·  " + Filled(Text::kRankN, language, shown->rank);
+  }
+  return text;
 }
 
 }  // namespace penstock::gui

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/report/report.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -44,5 +46,18 @@ struct RanksModel {
 };
 
 [[nodiscard]] RanksModel BuildRanks(const analyzer::Report& report);
+
+// The rank that the figures of a loader are about.
+struct RankShown {
+  std::int32_t rank = -1;
+  std::int32_t of = 0;   // all ranks of the run, recorded or not
+  bool slowest = false;  // waits clearly more for its data than another rank
+  double all_rate = 0;   // samples per second of all ranks together; 0: not known
+};
+// nullopt for a single rank.
+[[nodiscard]] std::optional<RankShown> ShownRank(const analyzer::Report& report);
+// A panel's title that names the rank which the panel shows; `title` itself for a single rank.
+[[nodiscard]] std::string TitleOfRank(const analyzer::Report& report, Text title,
+                                      Language language);
 
 }  // namespace penstock::gui

@@ -9,6 +9,9 @@
   X(kBatchOfLoader, "{} of epoch {}, {}", "{}（epoch {}，{}）") \
   X(kLoaderTip, "The views show this loader. The first in the list is the one that the loop waits for most.", \
     "各视图显示此加载器。列表中的第一个是循环等待最久的加载器。") \
+  X(kRankIsSlowest, "rank {} of {}, the slowest", "rank {}（共 {} 个），最慢的一个") \
+  X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
+  X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
     "时间线中选中的记录。单击或 Esc：取消选中。")

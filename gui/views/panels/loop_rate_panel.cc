@@ -6,6 +6,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
 #include "gui/model/panels/loop_rate.h"
+#include "gui/model/panels/ranks.h"
 #include "gui/views/panels/overview_parts.h"
 #include "gui/widgets/time_plot.h"
 
@@ -16,7 +17,8 @@ using traces::StageId;
 void DrawLoopRate(const Ui& ui, Workspace& workspace, Area area) {
   const Analysis& analysis = *workspace.Shown().analysis;
   const LoopRate& loop = analysis.loop_rate;
-  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kLoopOverTime));
+  const Area inside =
+      Headed(ui, Panel(ui, area), TitleOfRank(analysis.report, Text::kLoopOverTime, ui.language));
   const float middle = std::floor((inside.min.x + inside.max.x) / 2);
   TimePlot plot;
   plot.from = loop.rate.from;

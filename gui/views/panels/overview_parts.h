@@ -11,7 +11,7 @@
 namespace penstock::gui {
 
 // Draws the time of a batch as two bars of one scale: the making of the batch, and its use.
-void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area);
+void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area);
 // Draws the plan: for each step a bar with its rate and confidence interval, what limits the run
 // after it, and the line to paste.
 void DrawPlan(const Ui& ui, Workspace& workspace, const Staircase& staircase, Area area);

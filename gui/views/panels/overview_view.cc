@@ -169,7 +169,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   y += card_height + gap;
 
   const float ribbon_height = ui.Px(140);
-  DrawRibbon(ui, analysis.ribbon, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
+  DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
   y += ribbon_height + gap;
 
   if (over_time) {

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "gui/model/panels/ranks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/overview_parts.h"
 
@@ -182,7 +183,9 @@ float PlanHeight(const Ui& ui, const Staircase& staircase, float width) {
 
 void DrawPlan(const Ui& ui, Workspace& workspace, const Staircase& staircase, Area area) {
   const Palette& p = ui.palette();
-  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kPlan));
+  const Area inside =
+      Headed(ui, Panel(ui, area),
+             TitleOfRank(workspace.Shown().analysis->report, Text::kPlan, ui.language));
   ImVec2 at = inside.min;
   const PlanColumns columns = PlanColumnsOf(ui, staircase, inside.width());
   double before = 0;

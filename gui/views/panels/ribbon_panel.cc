@@ -5,6 +5,7 @@
 
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
+#include "gui/model/panels/ranks.h"
 #include "gui/views/panels/overview_parts.h"
 
 namespace penstock::gui {
@@ -72,11 +73,12 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
 
 }  // namespace
 
-void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
+void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   const Palette& p = ui.palette();
+  const Ribbon& ribbon = analysis.ribbon;
   ImDrawList* list = ImGui::GetWindowDrawList();
   Area inside = Panel(ui, area);
-  inside = Headed(ui, inside, ui.T(Text::kRibbonTitle));
+  inside = Headed(ui, inside, TitleOfRank(analysis.report, Text::kRibbonTitle, ui.language));
   if (ribbon.empty()) {
     DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
     return;

@@ -96,7 +96,8 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   DrawMemory(ui, workspace, model, {{area.min.x, y}, {area.min.x + memory, area.max.y}});
   DrawReady(
       ui, workspace,
-      Headed(ui, Panel(ui, {{area.min.x + memory + gap, y}, area.max}), ui.T(Text::kReadyBatches)));
+      Headed(ui, Panel(ui, {{area.min.x + memory + gap, y}, area.max}),
+             TitleOfRank(workspace.Shown().analysis->report, Text::kReadyBatches, ui.language)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gui/model/cards.h"
 #include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::gui {
@@ -60,6 +61,35 @@ TEST(RanksModelTest, RanksThatDoNotMeetWaitForNobody) {
   const RanksModel model = RanksOf(run);
   EXPECT_EQ(model.verdict, RankVerdict::kApart);
   EXPECT_EQ(model.lines[0].held_up, 0);
+}
+
+TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
+  Ranked run;
+  run.ranks = 3;
+  run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
+  const auto trace = traces::MakeTrace(TraceOfAll(run));
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  const auto shown = ShownRank(report);
+  ASSERT_TRUE(shown.has_value());
+  EXPECT_EQ(shown->rank, 1);
+  EXPECT_EQ(shown->of, 3);
+  EXPECT_TRUE(shown->slowest);
+  EXPECT_NEAR(shown->all_rate, 3 * report.diagnosis.base_rate(), 0.1 * shown->all_rate);
+  EXPECT_EQ(TitleOfRank(report, Text::kReadyBatches, Language::kEnglish),
+            "Finished batches  ·  rank 1");
+  const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
+  EXPECT_EQ(cards[1].line.find("rank 1 of 3, the slowest  ·  all ranks "), 0U) << cards[1].line;
+}
+
+TEST(RankShownTest, EvenRanksHaveNoSlowestAndASingleRankNoName) {
+  Ranked run;
+  const auto even = ShownRank(analyzer::BuildReport(*traces::MakeTrace(TraceOfAll(run)), "t"));
+  ASSERT_TRUE(even.has_value());
+  EXPECT_FALSE(even->slowest);
+  run.ranks = 1;
+  const auto report = analyzer::BuildReport(*traces::MakeTrace(TraceOfAll(run)), "t");
+  EXPECT_FALSE(ShownRank(report).has_value());
+  EXPECT_EQ(TitleOfRank(report, Text::kReadyBatches, Language::kEnglish), "Finished batches");
 }
 
 TEST(RanksModelTest, OneRankHasNoTable) {

@@ -64,13 +64,14 @@ TEST_F(WalkPanels, ACopyButtonKeepsItsIdWhenItSaysThatItCopied) {
 }
 
 TEST_F(WalkPanels, PartsOfTheRibbonKeepTheirIdsWhileTheViewScrolls) {
-  Ribbon ribbon;
+  Analysis analysis;
+  Ribbon& ribbon = analysis.ribbon;
   ribbon.making = {{traces::StageId::kDecode, Text::kDecode, 0.02, true}};
   ribbon.making_time = 0.02;
   ribbon.loop = {{traces::StageId::kStep, Text::kStep, 0.01, false}};
   ribbon.loop_time = 0.01;
   const auto draw_at = [&](float y) {
-    return LastItemOf([&] { DrawRibbon(ui(), ribbon, {{0, y}, {900, y + 140}}); });
+    return LastItemOf([&] { DrawRibbon(ui(), analysis, {{0, y}, {900, y + 140}}); });
   };
   EXPECT_EQ(draw_at(100), draw_at(63));
 }
