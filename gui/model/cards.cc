@@ -144,6 +144,9 @@ class CardMaker {
     const std::string cores = cpu.known ? Fill(Text::kCpuOfCores, fmt::format("{:.2g}", cpu.used),
                                                fmt::format("{:.3g}", cpu.cores))
                                         : "";
+    if (loader().fetched < 0.5) {
+      return {Say(Text::kWorkersBusy), kNoFigure, "", Say(Text::kHowMadeUnknown), Tone::kUnknown};
+    }
     const double busy = loader().signals.worker_busy;
     return {Say(Text::kWorkersBusy), analyzer::PercentText(busy), "", cores, Tone::kPlain, busy};
   }

@@ -124,6 +124,16 @@ TEST(CardsTest, ACauseOfIdleTimeHasItsOwnShare) {
   EXPECT_EQ(CardOf(report, Text::kGpuBusy).line, share + " idle: the loop waits for data");
 }
 
+TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {
+  analyzer::Report report = ReportOfRun(Fed());
+  report.diagnosis.loader->fetched = 0;
+  report.diagnosis.loader->signals.worker_busy = 0;
+  const Card card = CardOf(report, Text::kWorkersBusy);
+  EXPECT_EQ(card.figure, "–");
+  EXPECT_EQ(card.line, TextOf(Text::kHowMadeUnknown, Language::kEnglish));
+  EXPECT_LT(card.meter, 0);
+}
+
 TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {
   const std::string sure = SureText(ReportOfRun(Fed()), Language::kEnglish);
   EXPECT_NE(sure.find("of 100"), std::string::npos) << sure;
