@@ -311,12 +311,21 @@ RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lin
         return traces::StageName(stage) == analyzer::FactorName(factor);
     }
   };
-  const StageLine* best = nullptr;
-  for (const StageLine& line : lines) {
-    if (line.is_part() || !shows(line.id.stage)) continue;
-    if (best == nullptr || line.wall > best->wall) best = &line;
-  }
-  if (best != nullptr) return best->id;
+  // Samples and fetches contain other stages, and nothing happens in a wait.
+  const auto works = [](StageId stage) {
+    return stage != StageId::kSample && stage != StageId::kFetch && stage != StageId::kWait &&
+           stage != StageId::kIdle;
+  };
+  const auto longest = [&](const auto& counts) {
+    const StageLine* best = nullptr;
+    for (const StageLine& line : lines) {
+      if (line.is_part() || !counts(line.id.stage)) continue;
+      if (best == nullptr || line.wall > best->wall) best = &line;
+    }
+    return best;
+  };
+  if (const StageLine* line = longest(shows)) return line->id;
+  if (const StageLine* line = longest(works)) return line->id;
   return lines.empty() ? RowId{} : lines.front().id;
 }
 

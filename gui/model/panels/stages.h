@@ -74,7 +74,7 @@ enum class StageColumn : std::int8_t { kShare = 1, kWall, kCpu, kCount, kP50, kP
                                                     bool descending);
 
 // The row to look at first: among the stages of the bottleneck, the one with most time. Without
-// such a stage, the first row.
+// such a stage, the stage in which most time passes with work.
 [[nodiscard]] RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines);
 
 // Asks for the calls of a row that take from `low` to `high` seconds.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -247,7 +248,18 @@ TEST_F(StagesTest, TheRowToLookAtFirstIsTheBottlenecks) {
   EXPECT_EQ(first(analyzer::Factor::kDecode), StageId::kDecode);
   EXPECT_EQ(first(analyzer::Factor::kCompute), StageId::kStep);
   EXPECT_EQ(first(analyzer::Factor::kTransfer), StageId::kGet);
-  EXPECT_EQ(first(analyzer::Factor::kNone), lines.front().id.stage);
+}
+
+TEST(StageOrderTest, WithoutABottleneckTheLongestStageIsLookedAtFirst) {
+  std::vector<StageLine> lines(4);
+  const std::array stages = {StageId::kRead, StageId::kFetch, StageId::kDecode, StageId::kStep};
+  const std::array walls = {0.8, 90.0, 12.0, 7.0};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i].id.stage = stages[i];
+    lines[i].wall = walls[i];
+  }
+  EXPECT_EQ(MostTelling(analyzer::Report{}, lines).stage, StageId::kDecode);
+  EXPECT_EQ(MostTelling(analyzer::Report{}, {lines.data() + 1, 1}).stage, StageId::kFetch);
 }
 
 TEST_F(StagesTest, APartHasCallsOfItsOwn) {
