@@ -22,7 +22,9 @@ using analyzer::PlanStep;
 using analyzer::Report;
 using analyzer::Statement;
 
-// A bar is cut at this many times the rate at the end of the plan.
+// A bar of more than kMostWhole times the rate at the end of the plan is cut at kMostShown times
+// this rate.
+constexpr double kMostWhole = 4;
 constexpr double kMostShown = 2;
 
 std::string AsSentence(Statement what, Language language) {
@@ -124,7 +126,8 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   for (const Stair& stair : staircase.stairs) {
     staircase.shown = std::max({staircase.shown, stair.rate.estimate, stair.rate.high});
   }
-  staircase.shown = std::min(staircase.shown, kMostShown * std::max(plan.end(), plan.now.estimate));
+  const double end = std::max(plan.end(), plan.now.estimate);
+  if (staircase.shown > kMostWhole * end) staircase.shown = kMostShown * end;
   return staircase;
 }
 

@@ -163,6 +163,9 @@ TEST(StaircaseTest, ALimitFarAboveAllStepsDoesNotMakeThemAlike) {
   analyzer::Report report = Planned();
   report.plan.ceiling = 100 * report.plan.end();
   EXPECT_LE(StaircaseOf(report, Language::kEnglish).shown, 2 * report.plan.end());
+  report.plan.ceiling = 2.13 * report.plan.end();
+  EXPECT_DOUBLE_EQ(StaircaseOf(report, Language::kEnglish).shown, report.plan.ceiling)
+      << "a bar with room is drawn as long as it is";
   report.plan.no_ceiling = true;
   const Staircase open = StaircaseOf(report, Language::kEnglish);
   EXPECT_TRUE(std::none_of(open.stairs.begin(), open.stairs.end(),
