@@ -23,7 +23,7 @@ using traces::StageId;
 
 using Facts = std::vector<std::pair<std::string, std::string>>;  // of the GPU
 
-constexpr std::size_t kGpuBins = 240;
+constexpr std::size_t kGpuBins = 240;  // of a curve, at most
 constexpr std::size_t kMostNames = 200;
 
 // When something ran, by process and device: each rank may call its device 0.
@@ -174,9 +174,33 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
   return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
 }
 
+// The number of bins for a loop of `steps` steps. A bin either is much shorter than a step or holds
+// several whole steps. Bins of about a step would show waves that are not in the run, because they
+// hold now more and now less of a kernel.
+std::size_t BinsFor(std::size_t steps) {
+  constexpr std::size_t kBinsInStep = 8;
+  constexpr std::size_t kStepsInBin = 4;
+  if (steps * kBinsInStep <= kGpuBins) return kGpuBins;
+  return steps / std::max(kStepsInBin, (steps + kGpuBins - 1) / kGpuBins);
+}
+
+// The steps of the main loop in `range`. Without a loader, the kernel that takes most time is taken
+// to run once in a step.
+std::size_t StepsIn(TimeRange range, const Extent& extent, const analyzer::RunModel& run,
+                    const GpuModel& gpu) {
+  if (!run.has_loader()) return gpu.kernel_rows.empty() ? 0 : gpu.kernel_rows.front().count;
+  const std::int64_t begin = extent.trace->begin().value;
+  const auto inside = [&](const Batch& batch) {
+    const std::int64_t at = batch.delivered - begin;
+    return batch.was_delivered() && at >= range.from && at < range.to;
+  };
+  const auto& batches = run.loader().batches;
+  return static_cast<std::size_t>(std::count_if(batches.begin(), batches.end(), inside));
+}
+
 // The mean over the devices.
-Series ShareOver(const GpuModel& gpu, ByDevice devices) {
-  Series series(gpu.from, gpu.to, kGpuBins);
+Series ShareOver(const GpuModel& gpu, std::size_t bins, ByDevice devices) {
+  Series series(gpu.from, gpu.to, bins);
   for (auto& [device, busy] : devices) {
     analyzer::Normalise(busy);
     for (const auto& [start, end] : busy) {
@@ -373,8 +397,9 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   FillCopies(found, copies, gpu);
   gpu.kernel_rows = Longest(found.kernel_names);
   gpu.call_rows = Longest(found.call_names);
-  if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, std::move(found.kernels));
-  if (gpu.copies > 0) gpu.copying = ShareOver(gpu, copies.to_device);
+  const std::size_t bins = BinsFor(StepsIn(loop, extent, analysis.report.diagnosis.run, gpu));
+  if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, bins, std::move(found.kernels));
+  if (gpu.copies > 0) gpu.copying = ShareOver(gpu, bins, copies.to_device);
   return gpu;
 }
 

@@ -156,6 +156,16 @@ TEST(GpuModelTest, TheShareOverTimeIsTheMeanOfDevicesThatTakeTurns) {
       << "in 6 of 20 ms some device computes, each in 3 of them";
 }
 
+TEST(GpuModelTest, StepsThatAreAllAlikeMakeNoWaves) {
+  // 100 steps of 20 ms, with a kernel of 3 ms each.
+  const Series busy = GpuOf({}).computing;
+  ASSERT_GT(busy.value.size(), 10U);
+  for (std::size_t i = 1; i + 1 < busy.value.size(); ++i) EXPECT_NEAR(busy.value[i], 0.15, 0.08);
+  // A few steps are shown in detail.
+  const Series near = GpuOf({}, TimeRange{500'000'000, 700'000'000}).computing;
+  EXPECT_NEAR(near.most(), 1, 1e-9);
+}
+
 TEST(GpuModelTest, CountersComeInUnitsOfAPersonAndBitsAreLeftOut) {
   const GpuModel gpu = GpuOf({});
   ASSERT_EQ(gpu.counters.size(), 2U);
