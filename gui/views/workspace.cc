@@ -73,8 +73,8 @@ bool ObeysRange(ViewId view) {
 }
 
 bool ObeysLoader(ViewId view) {
-  constexpr std::array kOfRun{ViewId::kTimeline, ViewId::kSweep, ViewId::kCompare, ViewId::kSql};
-  return std::find(kOfRun.begin(), kOfRun.end(), view) == kOfRun.end();
+  constexpr std::array kOfOne{ViewId::kOverview, ViewId::kWhatIf, ViewId::kWorkers};
+  return std::find(kOfOne.begin(), kOfOne.end(), view) != kOfOne.end();
 }
 
 bool ShowsChosen(ViewId view) {

@@ -67,7 +67,8 @@ inline constexpr std::array kViews = {
 
 // Whether a view shows only the selected interval.
 [[nodiscard]] bool ObeysRange(ViewId view);
-// Whether a view shows the run as the chosen loader sees it.
+// Whether a view shows the run as the chosen loader sees it. The other views of a trace show what
+// was done for all loaders.
 [[nodiscard]] bool ObeysLoader(ViewId view);
 // Whether a view marks the rows that the chosen span belongs to. False for the timeline itself.
 [[nodiscard]] bool ShowsChosen(ViewId view);

@@ -9,6 +9,9 @@
   X(kBatchOfLoader, "{} of epoch {}, {}", "{}（epoch {}，{}）") \
   X(kLoaderTip, "The views show this loader. The first in the list is the one that the loop waits for most.", \
     "各视图显示此加载器。列表中的第一个是循环等待最久的加载器。") \
+  X(kAllLoaders, "All loaders together", "全部加载器合计") \
+  X(kAllLoadersTip, "This view adds up what was done for all loaders. Overview, what-if and workers show one of them.", \
+    "此视图合计全部加载器的工作。概览、假设分析和工作进程视图只显示其中一个。") \
   X(kRankIsSlowest, "rank {} of {}, the slowest", "rank {}（共 {} 个），最慢的一个") \
   X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
   X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \

@@ -109,7 +109,10 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   const MemoryKind shown = workspace.workers.memory.value_or(model.best());
   const Area panel = Panel(ui, area);
   DrawKinds(ui, workspace, model, shown, panel);
-  Area inside = Headed(ui, panel, ui.T(Text::kMemory));
+  // The curves are those of all processes, whichever loader is chosen.
+  std::string title = ui.T(Text::kMemory);
+  if (!workspace.Loaders().empty()) title += std::string("  ·  ") + ui.T(Text::kAllLoaders);
+  Area inside = Headed(ui, panel, title);
   const std::vector<MemoryCurve>& curves = model.Of(shown);
   if (curves.empty()) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),

@@ -98,13 +98,26 @@ float DrawLoaders(const Ui& ui, Workspace& workspace, const std::vector<std::str
   return left + width;
 }
 
+// Says that the view adds up all loaders. Returns the right edge of the text.
+float DrawAllLoaders(const Ui& ui, ImVec2 at) {
+  const char* text = ui.T(Text::kAllLoaders);
+  const float width = TextWidth(ui.body, text);
+  DrawText(ImGui::GetWindowDrawList(), ui.body,
+           {at.x, at.y + (ui.Px(26) - FontPixels(ui.body)) / 2}, Ink(ui.palette().dim), text);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::InvisibleButton("##allloaders", {width, ui.Px(26)});
+  Tip(ui, ui.T(Text::kAllLoadersTip));
+  return at.x + width;
+}
+
 }  // namespace
 
 float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
   const auto range = ObeysRange(workspace.view) ? workspace.Range() : std::nullopt;
   const auto span = ShowsChosen(workspace.view) ? workspace.ChosenSpan() : std::nullopt;
+  const bool one_loader = ObeysLoader(workspace.view);
   const std::vector<std::string> loaders =
-      ObeysLoader(workspace.view) ? workspace.Loaders() : std::vector<std::string>();
+      one_loader || ObeysRange(workspace.view) ? workspace.Loaders() : std::vector<std::string>();
   if (!range && !span && loaders.empty()) return 0;
   TimelineState& state = workspace.timeline;
   const float gap = ui.Px(8);
@@ -112,7 +125,11 @@ float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
                      2 * ImGui::GetStyle().FramePadding.x + gap;
   const float end = area.max.x - link;
   float x = area.min.x;
-  if (!loaders.empty()) x = DrawLoaders(ui, workspace, loaders, area.min) + ui.Px(16);
+  if (!loaders.empty()) {
+    x = (one_loader ? DrawLoaders(ui, workspace, loaders, area.min)
+                    : DrawAllLoaders(ui, area.min)) +
+        ui.Px(16);
+  }
   if (!range && !span) return ui.Px(34);
   bool clear_range = false;
   bool clear_span = false;

@@ -35,6 +35,19 @@ TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
   EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:88");
 }
 
+TEST_F(WalkLoader, ViewsThatAddUpAllLoadersOfferNoChoiceOfOne) {
+  app_->Show(DocumentOf(testing::TwoLoaders()));
+  for (const ViewInfo& view : kViews) {
+    workspace().view = view.id;
+    const bool one =
+        view.id == ViewId::kOverview || view.id == ViewId::kWhatIf || view.id == ViewId::kWorkers;
+    EXPECT_EQ(ObeysLoader(view.id), one) << view.name;
+    workspace().ChooseLoader("train.py:97");
+    EXPECT_EQ(workspace().PartFor(view.id).has_value(), one) << view.name;
+    Frames(2);
+  }
+}
+
 TEST_F(WalkLoader, AClosedTraceAndItsAnalysisAreFreed) {
   Document document = DocumentOf(testing::TwoLoaders());
   const std::weak_ptr<const traces::Trace> trace = document.trace;
