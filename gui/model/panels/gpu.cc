@@ -345,6 +345,17 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
 }
 
+GpuAbsence WhyNoGpu(const GpuModel& gpu) {
+  for (const auto& [key, value] : gpu.facts) {
+    if (key == "record.gpu" && value == "off") return GpuAbsence::kOff;
+    const bool library = value.find("libnvidia-ml") != std::string::npos;
+    if (key == "gpu.nvml" && value.starts_with("unavailable") && library) {
+      return GpuAbsence::kNoDriver;
+    }
+  }
+  return GpuAbsence::kUnseen;
+}
+
 DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
   DeviceTitle title;
   title.name = ModelsOf(gpu.facts);

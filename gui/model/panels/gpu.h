@@ -108,6 +108,14 @@ struct GpuModel {
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 
+// Why nothing of a GPU was recorded.
+enum class GpuAbsence : std::uint8_t {
+  kOff,       // the recording left GPUs out
+  kNoDriver,  // the machine has no driver
+  kUnseen,    // no GPU was used, or its use could not be seen
+};
+[[nodiscard]] GpuAbsence WhyNoGpu(const GpuModel& gpu);
+
 // The rules about the GPU, copies to it and its kernels.
 inline constexpr std::array<std::string_view, 8> kGpuFindings = {
     "pageable-copies",  "copies-not-overlapped",    "kernel-launch-bound",

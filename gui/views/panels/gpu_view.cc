@@ -151,6 +151,9 @@ void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
   if (gpu == nullptr) return;
   // A selection may have no device spans although the trace has some.
   if (!gpu->recorded() && !gpu->any) {
+    if (workspace.Shown().analysis->report.stages.empty() && !workspace.Range()) {
+      return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
+    }
     ScrollBelow(ui, "gpu", area, 520,
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });
     return;

@@ -233,6 +233,19 @@ TEST(GpuModelTest, RulesOfPanelsHaveNamesAndMissNoneOfTheirSubject) {
   EXPECT_EQ(of_reads[0]->id, "connection-not-reused");
 }
 
+TEST(GpuModelTest, TheFactsSayWhyNothingOfAGpuWasRecorded) {
+  GpuModel gpu;
+  EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kUnseen);
+  gpu.facts = {
+      {"gpu.nvml", "unavailable: libnvidia-ml.so.1: cannot open shared object file: No such file"},
+      {"record.gpu", "auto"}};
+  EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kNoDriver);
+  gpu.facts = {{"gpu.nvml", "no answer from nvmlInit"}, {"record.gpu", "auto"}};
+  EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kUnseen);
+  gpu.facts = {{"record.gpu", "off"}};
+  EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kOff);
+}
+
 TEST(GpuModelTest, WithoutAGpuNothingIsRecordedOfOne) {
   const GpuModel gpu = GpuOf({.kernel = 0, .copy = 0, .counters = false});
   EXPECT_FALSE(gpu.recorded());
