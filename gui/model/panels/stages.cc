@@ -8,6 +8,10 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/core.h>
+
+#include "gui/model/words/texts.h"
+
 namespace penstock::gui {
 namespace {
 

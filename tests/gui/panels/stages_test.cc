@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gui/model/derived.h"
+#include "gui/model/panels/stage_cells.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -194,6 +195,21 @@ TEST(StageOrderTest, PercentilesThatAreNotShownSortBelowAllOthers) {
   const int column = static_cast<int>(StageColumn::kP50);
   EXPECT_EQ(SortStages(lines, column, true), (std::vector<std::uint32_t>{2, 1, 0}));
   EXPECT_EQ(SortStages(lines, column, false), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
+  StageLine line;
+  const auto cell = [&](StageId stage, double share, Language language = Language::kEnglish) {
+    line.id.stage = stage;
+    line.share = share;
+    return ShareCell(line, language);
+  };
+  EXPECT_EQ(cell(StageId::kKernel, 1.16), "1.2 streams");
+  EXPECT_EQ(cell(StageId::kKernel, 1.16, Language::kChinese), "1.2 个流");
+  EXPECT_EQ(cell(StageId::kDecode, 2.34), "2.3 thr");
+  EXPECT_EQ(cell(StageId::kPin, 0.0003), "< 0.1 %");
+  EXPECT_EQ(cell(StageId::kPin, 0), "0 %");
+  EXPECT_EQ(cell(StageId::kH2d, 0.13), "13 %");
 }
 
 TEST_F(StagesTest, TheTailIsLongestFirstAndLeadsToItsSpans) {
