@@ -10,8 +10,6 @@
 
 #include <fmt/core.h>
 
-#include "gui/model/words/texts.h"
-
 namespace penstock::gui {
 namespace {
 
@@ -246,6 +244,14 @@ double StageHistogram::EdgeOf(std::size_t bin) const {
 double StageHistogram::PlaceOf(double seconds) const {
   const double place = std::log10(std::max(seconds * 1e9, 1.0)) * kBinsPerDecade;
   return std::clamp(place - static_cast<double>(first), 0.0, static_cast<double>(bins.size()));
+}
+
+std::vector<Text> ShareNotes(std::span<const StageLine> lines) {
+  const auto contains = [](const StageLine& line) {
+    return line.id.stage == StageId::kFetch || line.id.stage == StageId::kSample;
+  };
+  if (std::none_of(lines.begin(), lines.end(), contains)) return {Text::kShareNote};
+  return {Text::kShareNote, Text::kSharesNest};
 }
 
 std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,

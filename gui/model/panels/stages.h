@@ -15,6 +15,7 @@
 
 #include "gui/model/document.h"
 #include "gui/model/timeline/calls.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -59,6 +60,9 @@ struct StageLine {
   // The share of one device, which the table shows.
   [[nodiscard]] double share_of_one() const { return share / static_cast<double>(devices); }
 };
+
+// The notes on the shares of these rows: to what they refer, and that some stages contain others.
+[[nodiscard]] std::vector<Text> ShareNotes(std::span<const StageLine> lines);
 
 // The stages in the order in which data passes them, each followed by the 32 parts with most time,
 // longest first. Without a range the numbers are the report's own.

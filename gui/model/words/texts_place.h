@@ -12,6 +12,8 @@
   X(kAllLoaders, "All loaders together", "全部加载器合计") \
   X(kAllLoadersTip, "This view adds up what was done for all loaders. Overview, what-if and workers show one of them.", \
     "此视图合计全部加载器的工作。概览、假设分析和工作进程视图只显示其中一个。") \
+  X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment: these shares do not add up", \
+    "制作批次包含样本与合批，样本包含读取、解码与增强：这些占比不可相加") \
   X(kStreamsAtOnce, "{} streams", "{} 个流") \
   X(kGpuNoDriver, "This machine has no NVIDIA driver (libnvidia-ml.so.1 is missing): record on one with a GPU.", \
     "此机器没有 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制。") \

@@ -46,6 +46,26 @@ std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   return tip;
 }
 
+float SharesHeight(const Ui& ui, std::span<const StageLine> lines) {
+  const auto count = static_cast<float>(ShareNotes(lines).size());
+  return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * count;
+}
+
+void DrawShareNotes(const Ui& ui, std::span<const StageLine> lines, Area area) {
+  float y = area.min.y;
+  const std::vector<Text> notes = ShareNotes(lines);
+  for (const Text note : notes) {
+    DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, y}, Ink(ui.palette().dim),
+             Elided(ui.small, ui.T(note), area.width()));
+    y += FontPixels(ui.small) + ui.Px(2);
+  }
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton("##shares", {std::max(area.width(), 1.0F), y - area.min.y});
+  std::string tip = ShareTip(ui, lines);
+  if (notes.size() > 1) tip += std::string("\n") + ui.T(Text::kSharesNest);
+  Tip(ui, tip);
+}
+
 void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -140,7 +160,6 @@ Area DrawStageTabs(const Ui& ui, Workspace& workspace, Area area) {
 
 void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
                 Area area) {
-  const Palette& p = ui.palette();
   StagesState& state = workspace.stages;
   if (lines.empty()) {
     state.tail = {};
@@ -155,13 +174,9 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
-  table.max.y -= FontPixels(ui.small) + ui.Px(6);
+  table.max.y -= SharesHeight(ui, lines);
   DrawTable(ui, workspace, lines, table);
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {table.min.x, table.max.y + ui.Px(6)}, Ink(p.dim),
-           Elided(ui.small, ui.T(Text::kShareNote), table.width()));
-  ImGui::SetCursorScreenPos({table.min.x, table.max.y + ui.Px(6)});
-  ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), FontPixels(ui.small)});
-  Tip(ui, ShareTip(ui, lines));
+  DrawShareNotes(ui, lines, {{table.min.x, table.max.y + ui.Px(6)}, {table.max.x, area.max.y}});
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(
       ui, inside,

@@ -212,6 +212,15 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
   EXPECT_EQ(cell(StageId::kH2d, 0.13), "13 %");
 }
 
+TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
+  const auto lines = Lines();
+  ASSERT_EQ(ShareNotes(lines).size(), 2U);
+  EXPECT_EQ(ShareNotes(lines).back(), Text::kSharesNest);
+  StageLine wait;
+  wait.id.stage = StageId::kWait;
+  EXPECT_EQ(ShareNotes({&wait, 1}).size(), 1U);
+}
+
 TEST_F(StagesTest, TheTailIsLongestFirstAndLeadsToItsSpans) {
   const Tail tail = TailOf({.id = {StageId::kDecode, {}}});
   EXPECT_EQ(tail.count, LineOf(Lines(), StageId::kDecode).count);
