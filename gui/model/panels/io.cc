@@ -245,6 +245,17 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   return io;
 }
 
+std::string SamplesText(const FileRow& file, std::size_t most) {
+  if (file.sample_count == 0) return "–";
+  const std::size_t shown = std::min<std::size_t>(most, file.sample_count);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(file.samples[i]);
+  }
+  if (shown == file.sample_count && !file.more_samples) return text;
+  return text.empty() ? "…" : text + ", …";
+}
+
 std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const FileRow> files,
                                      FileColumn column, bool descending) {
   std::vector<std::uint32_t> order(files.size());

@@ -35,6 +35,9 @@ struct FileRow {
   [[nodiscard]] double rate() const { return wall > 0 ? static_cast<double>(bytes) / wall : 0; }
 };
 
+// The first `most` samples of a file: "7, 12", "7, …" if there are more; "…" for none of them.
+[[nodiscard]] std::string SamplesText(const FileRow& file, std::size_t most);
+
 // The columns of the table of files.
 enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kRate, kLongest };
 

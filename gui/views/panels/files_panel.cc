@@ -29,15 +29,6 @@ constexpr std::array kFileColumns = {
     FileTableColumn{Text::kIoColumnLongest, 1.05F, FileColumn::kLongest},
     FileTableColumn{Text::kIoColumnRate, 1.15F, FileColumn::kRate}};
 
-std::string SamplesText(const FileRow& file) {
-  std::string text;
-  for (std::uint32_t i = 0; i < file.sample_count; ++i) {
-    text += fmt::format("{}{}", i > 0 ? ", " : "", file.samples[i]);
-  }
-  if (text.empty()) return "–";
-  return file.more_samples ? text + ", …" : text;
-}
-
 void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const FileRow& file,
              bool of_chosen, std::optional<Call>* chosen) {
   ImGui::TableNextRow();
@@ -52,7 +43,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   const std::string path =
       analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
   if (ImGui::IsItemHovered()) {
-    Tip(ui, fmt::format("{}\n{}: {}\n{}", path, ui.T(Text::kIoColumnSamples), SamplesText(file),
+    Tip(ui, fmt::format("{}\n{}: {}\n{}", path, ui.T(Text::kIoColumnSamples), SamplesText(file, 3),
                         ui.T(Text::kStageGoTip)));
   }
   const std::string below = path.starts_with(io.folder) ? path.substr(io.folder.size()) : path;
@@ -68,8 +59,11 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   cell(DurationText(static_cast<double>(file.slowest.wall) * 1e-9));
   cell(file.rate() > 0 ? BytesText(static_cast<std::uint64_t>(file.rate())) + "/s" : "–");
   ImGui::TableNextColumn();
-  const std::string samples = SamplesText(file);
-  CellRight(ui, Elided(ui.body, samples, ImGui::GetContentRegionAvail().x), true);
+  // Ids are left out as a whole, because half a number is another one.
+  std::size_t shown = file.sample_count;
+  const float room = ImGui::GetContentRegionAvail().x;
+  while (shown > 0 && TextWidth(ui.body, SamplesText(file, shown)) > room) --shown;
+  CellRight(ui, SamplesText(file, shown), true);
 }
 
 // Sorts again if something that the order depends on has changed.
@@ -91,7 +85,15 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
                   ui.F(Text::kIoSlowestShown, CountText(static_cast<double>(io.files.size())),
                        CountText(static_cast<double>(io.file_count))));
   }
-  const Area inside = Headed(ui, panel, ui.T(Text::kIoSlowestFiles));
+  // The table gives the paths below the folder that holds all files.
+  const std::string title = ui.T(Text::kIoSlowestFiles);
+  const Area inside = Headed(ui, panel, title);
+  if (!io.folder.empty()) {
+    const float left = TextWidth(ui.strong, title) + ui.Px(12);
+    DrawText(ImGui::GetWindowDrawList(), ui.small,
+             {panel.min.x + left, panel.min.y + FontPixels(ui.strong) - FontPixels(ui.small)},
+             Ink(p.dim), PathElided(ui.small, io.folder, panel.width() - left - ui.Px(110)));
+  }
   if (!io.paths) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
                     ui.T(Text::kIoNoPaths));

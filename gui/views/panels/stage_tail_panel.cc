@@ -19,8 +19,8 @@ namespace {
 
 using analyzer::DurationText;
 
-// The words for a call, such as "12.jpg", "PIL.open", "sample 12", "batch 3". The file comes first
-// because it can be inspected.
+// The words for a call, such as "batch 3", "12.jpg", "sample 12", "PIL.open". If there is room for
+// only some of them, the first ones stay: they find the call in the run.
 std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
                                      const StageLine& line, const Call& call) {
   const traces::Trace& trace = *workspace.stages.tail.key().of.trace;
@@ -28,21 +28,21 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
   const auto add = [&parts](std::string part) {
     if (!part.empty()) parts.push_back(std::move(part));
   };
-  const std::string_view object = trace.String(call.file);
-  add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
-  const std::string_view name = trace.String(call.detail.name);
-  // The name of a span is left out if it is the name of the stage, which the title says already.
-  const bool says_more = name != "file" && !traces::StageNamed(name);
-  if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
-  if (call.detail.sample != SpanDetail::kNoSample) {
-    add(ui.F(Text::kSamplesOf, call.detail.sample));
-  }
   if (call.detail.key().valid()) {
     const bool timeline = workspace.document.timeline && !workspace.document.timeline->preview;
     add(fmt::format("{} {}", ui.T(Text::kSpanBatch),
                     timeline ? workspace.BatchNameOf(call.detail, ui.language)
                              : std::to_string(call.detail.batch)));
   }
+  const std::string_view object = trace.String(call.file);
+  add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
+  if (call.detail.sample != SpanDetail::kNoSample) {
+    add(ui.F(Text::kSamplesOf, call.detail.sample));
+  }
+  const std::string_view name = trace.String(call.detail.name);
+  // The name of a span is left out if it is the name of the stage, which the title says already.
+  const bool says_more = name != "file" && !traces::StageNamed(name);
+  if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
   return parts;
 }
 

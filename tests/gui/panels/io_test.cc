@@ -65,6 +65,18 @@ TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {
             document.trace->String(io.files[order[1]].object));
 }
 
+TEST(IoModelTest, IdsOfSamplesAreWholeOrLeftOut) {
+  FileRow file;
+  EXPECT_EQ(SamplesText(file, 3), "–");
+  file.samples = {279, 1479, 0};
+  file.sample_count = 2;
+  EXPECT_EQ(SamplesText(file, 3), "279, 1479");
+  EXPECT_EQ(SamplesText(file, 1), "279, …");
+  EXPECT_EQ(SamplesText(file, 0), "…");
+  file.more_samples = true;
+  EXPECT_EQ(SamplesText(file, 3), "279, 1479, …");
+}
+
 TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
   const Document document = DocumentFor();
   const IoModel io = IoOf(document);
