@@ -297,6 +297,7 @@ DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {
   if (space != std::string::npos) set.device = storage.substr(storage.find_last_of(' ') + 1);
   if (report.diagnosis.loader) {
     set.bytes = report.diagnosis.loader->material.dataset_bytes;
+    set.estimated = analyzer::NumberFact(trace.facts(), "dataset.bytes").value_or(0) <= 0;
     set.samples = report.diagnosis.run.loader().config.dataset_length;
   }
   set.memory = static_cast<double>(report.diagnosis.run.machine().memory().value);

@@ -110,6 +110,7 @@ struct DataSet {
   std::string file_system;  // "ext4"
   std::string device;       // "nvme", "ssd", "rotational", "memory", "network", "unknown"
   double bytes = 0;         // 0: not known
+  bool estimated = false;   // `bytes` comes from the samples that were read
   std::int64_t samples = -1;
   double memory = 0;  // bytes of RAM of the host, or of its control group; 0: not known
 };

@@ -12,6 +12,10 @@
   X(kAllLoaders, "All loaders together", "全部加载器合计") \
   X(kAllLoadersTip, "This view adds up what was done for all loaders. Overview, what-if and workers show one of them.", \
     "此视图合计全部加载器的工作。概览、假设分析和工作进程视图只显示其中一个。") \
+  X(kIoAbout, "about {}", "约 {}") \
+  X(kIoFilesRead, "Files that were read", "读取过的文件") \
+  X(kIoStorageTip, "With --data FOLDER the recording says on which file system and device the data lies, and how large it is.", \
+    "加 --data 文件夹录制后，可得知数据位于哪种文件系统和设备，以及总大小。") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强：这些占比不可相加") \
   X(kStreamsAtOnce, "{} streams", "{} 个流") \

@@ -71,7 +71,8 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
                      ui.T(Text::kIoWhileReadingTip)});
   figures.push_back(CacheFigure(ui, io, set));
   if (set.file_system.empty()) {
-    figures.push_back({ui.T(Text::kIoStorage), "–", ui.T(Text::kIoStorageUnknown), p.dim, ""});
+    figures.push_back({ui.T(Text::kIoStorage), "–", ui.T(Text::kIoStorageUnknown), p.dim,
+                       ui.T(Text::kIoStorageTip)});
   } else {
     const bool known = !set.device.empty() && set.device != "unknown";
     figures.push_back({ui.T(Text::kIoStorage),
@@ -79,6 +80,8 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
                        set.root, p.text, set.root});
   }
   std::string size = set.bytes > 0 ? Bytes64(set.bytes) : "";
+  if (!size.empty() && set.estimated) size = ui.F(Text::kIoAbout, size);
+  Text title = Text::kIoDataSet;
   std::string line;
   if (set.bytes > 0 && set.memory > 0) {
     line = ui.F(Text::kIoShareOfMemory, PercentText(set.bytes / set.memory), Bytes64(set.memory));
@@ -86,11 +89,12 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
     line = ui.F(Text::kIoSamples, CountText(static_cast<double>(set.samples)));
   }
   if (size.empty() && io.paths) {
+    title = Text::kIoFilesRead;
     size = ui.F(Text::kIoFiles, CountText(static_cast<double>(io.file_count)));
     if (line.empty()) line = io.folder;
   }
   if (size.empty()) size = "–";
-  figures.push_back({ui.T(Text::kIoDataSet), size, line, p.text, io.folder});
+  figures.push_back({ui.T(title), size, line, p.text, io.folder});
   return figures;
 }
 

@@ -77,6 +77,18 @@ TEST(IoModelTest, IdsOfSamplesAreWholeOrLeftOut) {
   EXPECT_EQ(SamplesText(file, 3), "279, 1479, …");
 }
 
+TEST(IoModelTest, ASizeThatWasNotRecordedIsAnEstimate) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const auto set_of = [](const traces::TraceData& made) {
+    const Document document = testing::DocumentOf(traces::MakeTrace(traces::TraceData(made)));
+    return DataSetOf(*document.trace, document.analysis->report);
+  };
+  EXPECT_TRUE(set_of(data).estimated);
+  data.facts["dataset.bytes"] = "123000";
+  EXPECT_EQ(set_of(data).bytes, 123'000);
+  EXPECT_FALSE(set_of(data).estimated);
+}
+
 TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
   const Document document = DocumentFor();
   const IoModel io = IoOf(document);
