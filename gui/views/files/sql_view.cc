@@ -167,6 +167,14 @@ void DrawCurve(const Ui& ui, const traces::SqlTable& table, const SqlCurve& curv
   DrawLine(ui, frame, line);
 }
 
+// Whether the first answer takes at most about a second. Then the question that the view proposes
+// is asked at once, so that the view shows something.
+bool AnswersSoon(const Document& document) {
+  constexpr std::uint64_t kFewSpans = 500'000;  // all of them are written into the database
+  return document.trace != nullptr && document.timeline != nullptr &&
+         document.timeline->spans <= kFewSpans;
+}
+
 void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area area) {
   const Palette& p = ui.palette();
   SqlViewState& state = workspace.sql;
@@ -223,6 +231,7 @@ void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
     state.column = -1;
     ++state.number;
   }
+  if (state.asked.empty() && AnswersSoon(workspace.document)) state.asked = state.text;
   if (state.asked.empty()) return;
   const SqlViewState::Asked key{workspace.document.serial, state.asked, state.number};
   const SqlReply* reply = state.reply.Get(

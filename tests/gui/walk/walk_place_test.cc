@@ -258,6 +258,14 @@ TEST_F(WalkPlace, AQuestionInSqlIsAskedCopiedAndAskedAgain) {
   EXPECT_EQ(workspace().view, ViewId::kSql);
 }
 
+TEST_F(WalkPlace, SqlOpensWithTheAnswerToItsFirstQuestion) {
+  app_->Show(Decoding(12, folder_ / "run.penstock"));
+  workspace().view = ViewId::kSql;
+  SqlViewState& state = workspace().sql;
+  EXPECT_TRUE(Until([&] { return !state.order.empty(); }));
+  EXPECT_EQ(state.asked, state.text);
+}
+
 TEST_F(WalkPlace, ATraceThatGrowsIsAskedAboutAgainOnRequestAlone) {
   Document document = Decoding(12, folder_ / "run.penstock");
   document.live = Live::kWriting;
