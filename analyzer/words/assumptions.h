@@ -84,7 +84,7 @@ inline constexpr Message kFixedBatch{
     "assumed.fixed-batch",
     "measured with --fixed-batch: {rate:4g} a second if data cost nothing, {gain:times} times the "
     "recorded rate; the step is assumed to take {step:%0} of its time beside the loader",
-    "用 --fixed-batch 实测：若数据零成本，每秒 {rate:4g}，为录制速度的 {gain:times} "
+    "用 --fixed-batch 实测：若数据不耗时，每秒 {rate:4g}，为录制速度的 {gain:times} "
     "倍；预测假设训练步的耗时为与加载器并行时的 {step:%0}"};
 
 // Assumptions about changes other than the arguments of the loader.

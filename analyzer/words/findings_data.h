@@ -21,7 +21,7 @@ inline constexpr Message kFewerTensors{
     "nothing.",
     "让 collate_fn 返回少量大张量，而不是许多数组或 Python 对象。返回 uint8 而不是 "
     "float32，并在设备上转换（只有 0 到 255 "
-    "的整数保持精确）。每个训练进程只用一个加载器。预测假设批次交接零成本。"};
+    "的整数保持精确）。每个训练进程只用一个加载器。预测假设批次交接不耗时。"};
 
 inline constexpr Message kCollateSlow{
     "collate-slow.seen", "collating takes {collate_share:%0} of the time to make a batch",
@@ -31,7 +31,7 @@ inline constexpr Message kSimplerCollate{
     "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
     "call; avoid nested dictionaries. The prediction assumes a collate that costs nothing.",
     "返回形状相同的张量或数组，而不是 Python "
-    "对象，并一次性堆叠；避免嵌套字典。预测假设合批零成本。"};
+    "对象，并一次性堆叠；避免嵌套字典。预测假设合批不耗时。"};
 
 inline constexpr Message kTransformsInTheLoop{
     "transforms-in-the-loop.seen",
@@ -60,7 +60,7 @@ inline constexpr Message kFasterStorage{
     "resize to that size anyway.) The prediction assumes reads that cost nothing.",
     "把数据集复制到本地 SSD "
     "或内存，或存得更小：提高压缩率，或预先缩放一次。（有损压缩会改变像素；缩放也会，除非变换本来就"
-    "缩放到该尺寸。）预测假设读取零成本。"};
+    "缩放到该尺寸。）预测假设读取不耗时。"};
 
 inline constexpr Message kSerialisedReads{
     "serialised-reads.seen",
@@ -101,7 +101,7 @@ inline constexpr Message kPackFiles{
     "any order; formats that are read in sequence (tar shards, WebDataset) shuffle only within a "
     "buffer. The prediction assumes reads that cost nothing.",
     "把文件复制到本地存储，或打包成大文件。LMDB 仍可按任意顺序读取样本；按顺序读取的格式（tar "
-    "分片、WebDataset）只在缓冲区内打乱。预测假设读取零成本。"};
+    "分片、WebDataset）只在缓冲区内打乱。预测假设读取不耗时。"};
 
 inline constexpr Message kFitsInRam{
     "fits-in-ram.seen",

@@ -146,7 +146,7 @@ inline constexpr Message kRelievePinThread{
     "batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
     "function. The prediction assumes that the handover costs nothing.",
     "减少与锁页线程争用解释器的工作：每个批次使用更少而更大的张量，训练步中少用 "
-    "Python（日志、指标、进度条），或在合批函数中锁页。预测假设批次交接零成本。"};
+    "Python（日志、指标、进度条），或在合批函数中锁页。预测假设批次交接不耗时。"};
 
 // Evidence.
 inline constexpr Message kCopiesSeen{"copies-not-overlapped.where",

@@ -107,7 +107,7 @@ inline constexpr Message kTitleSeen{"page.title.seen", "Losses and coverage", "�
 inline constexpr Message kTitleSuggestion{"page.title.suggestion", "Suggestion", "建议"};
 inline constexpr Message kTitleStages{"page.title.stages", "Stages", "阶段"};
 inline constexpr Message kTitleGains{"page.title.gains", "If one part cost nothing",
-                                     "若某一环节零成本"};
+                                     "若某一环节不耗时"};
 inline constexpr Message kTitleGpu{"page.title.gpu", "The GPU", "GPU"};
 inline constexpr Message kTitleRanks{"page.title.ranks", "Ranks", "各 rank"};
 inline constexpr Message kTitleTimeline{"page.title.timeline", "A few batches in time",

@@ -14,7 +14,7 @@ inline constexpr Message kNothingPredicted{"plot.nothing-predicted", "nothing wa
 inline constexpr Message kNoStage{"plot.no-stage", "no stage was recorded", "没有录制到任何阶段"};
 inline constexpr Message kNoGain{"plot.no-gain",
                                  "no part of the run would gain half a percent if it cost nothing",
-                                 "任一环节零成本的收益都不足 0.5 %"};
+                                 "任一环节不耗时的收益都不足 0.5 %"};
 inline constexpr Message kNoBatchSeen{"plot.no-batch-seen", "no batch was seen", "没有看到批次"};
 inline constexpr Message kNoSizes{
     "plot.no-sizes", "neither the size of a batch nor the memory of a worker was recorded",
@@ -49,19 +49,19 @@ inline constexpr Message kStageCaption{
 
 // Gains.
 inline constexpr Message kGainPlot{"plot.gains", "Speedup of the run if one part cost nothing",
-                                   "某一环节零成本时的加速比"};
+                                   "某一环节不耗时情况下的加速比"};
 inline constexpr Message kGainAxis{"plot.gains.axis",
                                    "speed of the run, as a multiple of the recorded one (1x)",
                                    "相对录制速度的倍数（1x）"};
 inline constexpr Message kGainTip{"plot.gains.tip", "{part:name} free: {gain:times}x",
-                                  "{part:name}零成本：{gain:times}x"};
+                                  "{part:name}不耗时：{gain:times}x"};
 inline constexpr Message kGainCaption{
     "plot.gains.caption",
     "Each part is made free in a simulation of the run, one at a time: the most that work on it "
     "can gain. The parts are those of the stages; transfer is the handover of batches to the "
     "training loop, compute is the loop's own step, prefetch is uneven batches that wait for one "
     "another, startup is starting workers, and its gain is always of the whole run.",
-    "在模拟中逐一让各环节零成本：即优化该环节的最大收益。环节同各阶段；“交接”是把批次交给训练循环，"
+    "在模拟中逐一让各环节不耗时：即优化该环节的最大收益。环节同各阶段；“交接”是把批次交给训练循环，"
     "“训练步”是循环自身的计算，“预取”是不均匀批次的互相等待，“启动”是启动工作进程，其收益总以全程计"
     "。"};
 

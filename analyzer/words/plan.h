@@ -148,7 +148,7 @@ inline constexpr Message kPlanCostIs{
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
     "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
-    "无需改动：训练步即上限。若数据零成本，收益也只有 {gain:percent}"};
+    "无需改动：训练步即上限。若数据不耗时，收益也只有 {gain:percent}"};
 // `crowded`: the search has left out other numbers of workers.
 inline constexpr Message kPlanNothing{
     "plan.nothing",
@@ -156,19 +156,19 @@ inline constexpr Message kPlanNothing{
     "numbers of workers were left out, since they gain only while other programs go on using the "
     "cores]. Data that cost nothing would make the run {headroom:times} times as fast",
     "此跟踪能预测的改动，收益均未超出自身的不确定度[crowded?；未考虑其他工作进程数，因为其收益只在"
-    "其他程序继续占用核心时成立]；若数据零成本，速度可达原来的 {headroom:times} 倍"};
+    "其他程序继续占用核心时成立]；若数据不耗时，速度可达原来的 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
     "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "
     "nothing would make that {left:times} times as fast again|, and the step is the limit]",
-    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
+    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
     "plan.chosen",
     "With the chosen steps the run is predicted to be {gain:times} times as fast[left?; data that "
     "cost nothing would make that {left:times} times as fast again]",
-    "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
+    "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
     "{left:times} 倍]"};
 inline constexpr Message kPlanChosenNoRoom{
     "plan.chosen-no-room", "The chosen steps together need more memory than there is",
@@ -218,7 +218,7 @@ inline constexpr Message kTryFork{
     "most {gain:times} times as fast for the whole recorded run, if their start cost nothing. A "
     "forked worker must not use CUDA, nor a lock that a thread of the training process holds",
     "改用 fork（而非 "
-    "{method:text}）启动工作进程：无需重新导入和序列化；若启动零成本，所录制全程的速度至多为原来的 "
+    "{method:text}）启动工作进程：无需重新导入和序列化；若启动不耗时，所录制全程的速度至多为原来的 "
     "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
@@ -244,7 +244,7 @@ inline constexpr Message kPlanCaption{
     "Each bar is the predicted rate with all steps up to it; lines are 90 % intervals. The last "
     "bar is the rate if data cost nothing. All rates are of the [whole?whole run, start-up "
     "included|steady part].",
-    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据零成本时的速率。速率均为"
+    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据不耗时情况下的速率。速率均为"
     "[whole?全程（含启动）|稳定阶段]的速率。"};
 inline constexpr Message kPlanTryTitle{"plan.try-title", "What the trace cannot tell",
                                        "跟踪无法回答的问题"};

@@ -59,7 +59,7 @@ inline constexpr Message kNothing{
     "verdict.nothing",
     "Nothing stands out: no single part would gain 5 % by costing nothing, and the loop waits for "
     "data {wait:%0} of the time ({rate:rate} {unit:words})",
-    "没有突出的瓶颈：任一环节零成本的收益都不足 5 %，训练循环有 {wait:%0} "
+    "没有突出的瓶颈：任一环节不耗时的收益都不足 5 %，训练循环有 {wait:%0} "
     "的时间在等待数据（{rate:rate} {unit:words}）"};
 inline constexpr Message kStepBeforeAnyPart{
     "verdict.step-before-any-part",
@@ -68,7 +68,7 @@ inline constexpr Message kStepBeforeAnyPart{
     "data that costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the "
     "time",
     "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:times} 倍（{rate:rate}"
-    "[ → {free:rate}] {unit:words}）；若数据零成本，可达 {headroom:times} 倍；训练循环有 {wait:%0} "
+    "[ → {free:rate}] {unit:words}）；若数据不耗时，可达 {headroom:times} 倍；训练循环有 {wait:%0} "
     "的时间在等待数据"};
 inline constexpr Message kInTurn{
     "verdict.in-turn",
@@ -84,29 +84,29 @@ inline constexpr Message kStepNotData{
     "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
     "time[, and with data that costs nothing it would run only {headroom:times}x as fast] "
     "({rate:rate} {unit:words})",
-    "限制在于训练步而非数据：训练循环有 {wait:%0} "
-    "的时间在等待数据[，即使数据零成本，速度也只有 {headroom:times} 倍]（{rate:rate} "
+    "瓶颈是训练步而非数据：训练循环有 {wait:%0} "
+    "的时间在等待数据[，即使数据不耗时，速度也只有 {headroom:times} 倍]（{rate:rate} "
     "{unit:words}）"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
     "its epochs; without that it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words} of the whole run)",
-    "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
+    "瓶颈是启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
     "倍（全程 {rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kJitter{
     "verdict.jitter",
     "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "
     "and the queue is too shallow to hide it; with even batches it would run {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
-    "限制在于抖动：工作进程平均够快，但批次到来不均匀，而队列太浅，不足以掩盖；若均匀到来，速度可达"
+    "瓶颈是抖动：工作进程平均够快，但批次到来不均匀，而队列太浅，不足以掩盖；若均匀到来，速度可达"
     " {gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
     "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
-    "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "瓶颈是{part:words}：若其不耗时，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 
 // The bottleneck of a run that the simulation does not repeat. No gain is given.
@@ -175,7 +175,7 @@ inline constexpr Message kBoundByCopies{
     "up to {gain:times} times as fast ({devices:words}). No loader was seen, so what the copies "
     "wait "
     "for is not known.",
-    "限制在于主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
+    "瓶颈是主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
     "{kernels:%0}；若无拷贝，完成所录制工作的速度最多为原来的 {gain:times} "
     "倍（{devices:words}）。没有看到加载器，无法判断拷贝在等待什么。"};
 inline constexpr Message kBoundByKernels{
@@ -184,14 +184,14 @@ inline constexpr Message kBoundByKernels{
     "the recorded work would be done up to {gain:times} times as fast ({devices:words}). No loader "
     "was "
     "seen.",
-    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，完成所录制工作的速度最多为原来的 "
+    "瓶颈是 GPU 内核：占设备时间的 {share:%0}；若其不耗时，完成所录制工作的速度最多为原来的 "
     "{gain:times} 倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kBoundByLaunches{
     "verdict.bound-by-launches",
     "Launching kernels holds the run back: the devices wait {share:%0} of their time in gaps under "
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
     "{gain:times} times as fast ({devices:words}). No loader was seen.",
-    "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 "
+    "瓶颈是 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 "
     "毫秒的间隙；若无间隙，完成所录制工作的速度最多为原来的 {gain:times} "
     "倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
@@ -200,7 +200,7 @@ inline constexpr Message kDevicesIdle{
     "always had, the recorded work would be done up to {gain:times} times as fast "
     "({devices:words}). "
     "No loader was seen, so what the host does meanwhile is not known.",
-    "限制在于主机：设备有 {share:%0} "
+    "瓶颈是主机：设备有 {share:%0} "
     "的时间无事可做；若始终有任务，完成所录制工作的速度最多为原来的 "
     "{gain:times} 倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
 inline constexpr Message kUnderFivePercent{

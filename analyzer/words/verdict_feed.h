@@ -49,7 +49,7 @@ inline constexpr Message kFedBack{
     "{part:words} holds the run back: if it cost nothing, the run would be up to {gain:times}x as "
     "fast ({rate:rate}[ -> {free:rate}] {unit:words}, less the time to hand samples over, which "
     "was not measured); {taking:words}",
-    "限制在于{part:words}：若其零成本，速度最多可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "瓶颈是{part:words}：若其不耗时，速度最多可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}，未计交接样本的时间）；{taking:words}"};
 inline constexpr Message kFedStep{
     "verdict.fed-step",
@@ -57,8 +57,8 @@ inline constexpr Message kFedStep{
     "as "
     "fast ({rate:rate}[ -> {free:rate}] {unit:words}), with data that costs nothing "
     "{headroom:times}x; {taking:words}",
-    "限制在于训练步而非数据：若无训练步，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
-    "{unit:words}），若数据零成本则为 {headroom:times} 倍；{taking:words}"};
+    "瓶颈是训练步而非数据：若无训练步，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "{unit:words}），若数据不耗时则为 {headroom:times} 倍；{taking:words}"};
 inline constexpr Message kFedInTurn{
     "verdict.fed-in-turn",
     "Data and the rest of the loop take turns at {rate:rate} {unit:words}, and the rest takes more "
@@ -78,6 +78,6 @@ inline constexpr Message kFedNothing{
     "verdict.fed-nothing",
     "Nothing stands out: no single part would gain 5 % by costing nothing ({rate:rate} "
     "{unit:words}); {taking:words}",
-    "没有突出的瓶颈：任一环节零成本的收益都不足 5 %（{rate:rate} {unit:words}）；{taking:words}"};
+    "没有突出的瓶颈：任一环节不耗时的收益都不足 5 %（{rate:rate} {unit:words}）；{taking:words}"};
 
 }  // namespace penstock::analyzer::words

@@ -176,7 +176,7 @@
   /* Rows of the timeline */                                                                       \
   X(kLaneMain, "main", "主线程")                                                                   \
   X(kLaneThread, "thread {}", "线程 {}")                                                           \
-  X(kLaneFeeder, "queue feeder", "队列馈送线程")                                                   \
+  X(kLaneFeeder, "queue feeder", "队列发送线程")                                                   \
   X(kLanePin, "pin thread", "锁页线程")                                                            \
   X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \

@@ -39,7 +39,7 @@
   X(kColumnAllCallsTip, "Time between call and return, for one sample, batch or step", \
     "从调用到返回的时间，按每个样本、批次或训练步计") \
   X(kColumnCallCount, "calls", "调用次数") \
-  X(kSlowTab, "Slow against others", "较慢者与其余") \
+  X(kSlowTab, "Slow against others", "慢的与其他对比") \
   X(kSlowTip, "S: switch to the other table", "S：切换到另一张表") \
   X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What takes more time in them:", \
     "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。其中更耗时的是：") \

@@ -8,7 +8,7 @@
   X(kIo, "I/O", "I/O") \
   X(kGpu, "GPU", "GPU") \
   /* Shared by several views */ \
-  X(kOfLoopTime, "of the loop", "占循环时间") \
+  X(kOfLoopTime, "of the loop", "的循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
   X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
@@ -20,7 +20,7 @@
   X(kWholeRunProbed, "whole run {}, with experiments that slow it down", "全程 {}，含放慢运行的实验") \
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
-  X(kOfWholeLoop, "of the whole loop", "占整个循环时间") \
+  X(kOfWholeLoop, "of the whole loop", "的全程循环时间") \
   X(kTooFewBatches, "needs 32 batches or more", \
     "需要 32 个以上批次") \
   X(kNeedsBatchesOrImages, "no batch and no image was seen: penstock doctor shows what can be", \
@@ -187,7 +187,7 @@
     "没有明显落后的工作进程：最慢者是中位数的 {} 倍") \
   X(kMemoryUss, "own", "独占") \
   X(kMemoryPss, "with its share", "含分摊") \
-  X(kMemoryRss, "all mapped", "全部映射") \
+  X(kMemoryRss, "RSS (resident)", "常驻内存（RSS）") \
   X(kMemoryUssTip, \
     "USS: memory that ends with the process, shared with nobody", \
     "USS：进程独占、随其结束而释放的内存") \
@@ -195,8 +195,8 @@
     "PSS: its own memory, and its share of what several processes share; may be added up", \
     "PSS：独占内存加上共享部分的分摊，可以相加") \
   X(kMemoryRssTip, \
-    "RSS: everything it has mapped; what is shared counts in every process", \
-    "RSS：全部已映射内存，共享部分在每个进程中重复计入") \
+    "RSS: all of its memory that is resident; what is shared counts in every process", \
+    "RSS：全部驻留内存，共享部分在每个进程中重复计入") \
   X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
   X(kMemoryOfParent, "shared", "共享") \
   X(kMemoryOfParentTip, \
@@ -235,7 +235,7 @@
   X(kShareNote, \
     "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
     "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
-  X(kStageCallsAbove, "Slowest calls of {}", "{} 最慢的调用") \
+  X(kStageCallsAbove, "Slowest calls of {}", "最慢的{}调用") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \

@@ -60,7 +60,7 @@
   X(kThroughput, "Throughput", "吞吐量")                                                           \
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                     \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
-  X(kFreeData, "If data cost nothing", "若数据零成本")                                             \
+  X(kFreeData, "If data cost nothing", "若数据不耗时")                                             \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
   X(kWholeRun, "whole run {}", "全程 {}")                                                          \
   X(kTooLittleToSay, "too little was recorded to say", "录制内容不足，无法判断")                   \
@@ -75,7 +75,7 @@
   X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行制作")                           \
   X(kLoader, "Loader", "加载器")                                                                   \
   X(kNotRecorded, "not recorded", "未记录")                                                        \
-  X(kRibbonTitle, "One batch on its way", "一个批次的全程")                                        \
+  X(kRibbonTitle, "One batch on its way", "一个批次的历程")                                        \
   X(kMaking, "Made by a worker", "工作进程制作")                                                   \
   X(kMakingSomewhere, "Made", "制作")                                                              \
   X(kMakingAlone, "Made by the loop", "循环自行制作")                                              \
@@ -95,9 +95,9 @@
   X(kNoFindings, "The checks that this recording allows found nothing.",                           \
     "在此录制可检查的内容中没有发现问题。")                                                        \
   X(kShowMe, "Show", "查看")                                                                       \
-  X(kIfFree, "If one part cost nothing", "若某一环节零成本")                                       \
+  X(kIfFree, "If one part cost nothing", "若某一环节不耗时")                                       \
   X(kNothingGains, "No part would gain half a percent if it cost nothing.",                        \
-    "任何环节零成本的收益都不足 0.5 %。")                                                          \
+    "任何环节不耗时的收益都不足 0.5 %。")                                                          \
   X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \
     "数据不完整：{}。数值仅基于其余部分。")                                                        \
   X(kPartlyBlind, "Partly blind: {}.", "部分不可见：{}。")                                         \
@@ -182,8 +182,8 @@
   X(kMedian, "p50", "p50")                                                                         \
   X(kP90, "p90", "p90")                                                                            \
   X(kP99, "p99", "p99")                                                                            \
-  X(kDurations, "How long one call of {} takes", "{} 单次耗时分布")                                \
-  X(kShareOfCalls, "share of the calls", "占调用次数")                                             \
+  X(kDurations, "How long one call of {} takes", "单次{}耗时分布")                                 \
+  X(kShareOfCalls, "share of the calls", "占调用次数的比例")                                       \
   X(kInMaking, "{}: share of the time spent making batches", "{}：占制作批次的时间")               \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
   X(kInLife, "{}: share of the life of the workers", "{}：占工作进程存活时间")                     \
