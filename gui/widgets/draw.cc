@@ -180,6 +180,15 @@ bool PrimaryButton(const Ui& ui, const char* label) {
   return pressed;
 }
 
+bool TickBox(const Ui& ui, const char* label, bool* on) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, ui.Px(1));
+  ImGui::PushStyleColor(ImGuiCol_Border, Tint(ui.palette().dim));
+  const bool changed = ImGui::Checkbox(label, on);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  return changed;
+}
+
 bool TabButton(const Ui& ui, const char* label, bool active) {
   const Palette& p = ui.palette();
   ImGui::PushStyleColor(ImGuiCol_Button, active ? Tint(p.accent, 0.2) : Tint(p.panel, 0));

@@ -57,6 +57,8 @@ float Paragraph(const Ui& ui, ImFont* font, Rgb colour, std::string_view text, f
 
 // A button in the accent colour.
 bool PrimaryButton(const Ui& ui, const char* label);
+// A check box with an outline, so that it is seen while it is empty.
+bool TickBox(const Ui& ui, const char* label, bool* on);
 // A flat button, marked when `active`.
 bool TabButton(const Ui& ui, const char* label, bool active);
 

@@ -6,6 +6,7 @@
 // clang-format off
 #define PENSTOCK_WHATIF_TEXTS(X) \
   X(kAsRecordedChoice, "as recorded", "同录制") \
+  X(kRateOfWholeRun, "{} the rate of the whole run", "全程速率的 {}") \
   X(kDataChanges, "Data and storage", "数据与存储") \
   X(kDecoderChoice, "JPEG decoder", "JPEG 解码器") \
   X(kTransferChoice, "Pixels to device", "送往设备的像素") \

@@ -119,7 +119,7 @@ std::optional<fs::path> FileChooser::Draw(const Ui& ui) {
     ImGui::BeginChild("entries", {0, -foot}, true);
     DrawEntries(ui, chosen);
     ImGui::EndChild();
-    ImGui::Checkbox(ui.T(Text::kAllFiles), &all_);
+    TickBox(ui, ui.T(Text::kAllFiles), &all_);
     ImGui::SameLine(width - ImGui::CalcTextSize(ui.T(Text::kCancel)).x - ui.Px(6));
     if (ImGui::Button(ui.T(Text::kCancel)) || Pressed(Key::kEscape) || chosen) {
       open_ = false;

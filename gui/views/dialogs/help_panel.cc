@@ -132,7 +132,7 @@ void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   EndArea();
   ImGui::SetCursorScreenPos({at.x + ui.Px(20), list.max.y + ui.Px(6)});
   bool zooms = *wheel == Wheel::kZoom;
-  if (ImGui::Checkbox(ui.T(Text::kWheelZooms), &zooms)) {
+  if (TickBox(ui, ui.T(Text::kWheelZooms), &zooms)) {
     *wheel = zooms ? Wheel::kZoom : Wheel::kScroll;
   }
   const bool outside =

@@ -97,7 +97,7 @@ void DrawStairCheck(const Ui& ui, Workspace& workspace, std::size_t step, ImVec2
   bool on = !off[step];
   ImGui::SetCursorScreenPos(at);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
-  if (ImGui::Checkbox("##done", &on)) off[step] = !on;
+  if (TickBox(ui, "##done", &on)) off[step] = !on;
   ImGui::PopStyleVar();
   Tip(ui, ui.T(Text::kPlanSwitchTip));
 }

@@ -28,14 +28,31 @@ void Label(const Ui& ui, const char* text) {
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ui.Px(3));
 }
 
+// The format of a slider whose figure stands beside it.
+constexpr const char* kNoFormat = " ";
+
+// Makes the next slider leave room for its figure.
+void LeaveFigureRoom(const Ui& ui) {
+  ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - ui.Px(82));
+}
+
+// Draws the figure of the last slider beside it. On the slider, the handle would lie over it.
+void FigureBeside(const Ui& ui, const std::string& figure) {
+  const float left = ImGui::GetItemRectMax().x + ui.Px(6);
+  const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y - FontPixels(ui.body)) / 2;
+  DrawText(ImGui::GetWindowDrawList(), ui.body, {left, y}, Ink(ui.palette().text),
+           Elided(ui.body, figure, ui.Px(76)));
+}
+
 void IntSlider(const Ui& ui, Text name, int* value, int low, int high, bool log = false) {
   Label(ui, ui.T(name));
-  ImGui::SetNextItemWidth(-1);
+  LeaveFigureRoom(ui);
   ImGui::PushID(static_cast<int>(name));
   ImGui::SliderInt(
-      "##value", value, low, high, "%d",
+      "##value", value, low, high, kNoFormat,
       ImGuiSliderFlags_AlwaysClamp | (log ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None));
   ImGui::PopID();
+  FigureBeside(ui, fmt::format("{}", *value));
 }
 
 // Draws a name of `width` and puts the cursor after it. The next control takes the rest of the
@@ -85,17 +102,18 @@ void DrawLoader(const Ui& ui, const analyzer::Diagnosis& diagnosis, WhatIfState&
             diagnosis.run.loader().config.sample_tasks ? 1 : 0, state.limits.workers);
   IntSlider(ui, Text::kPrefetchFactor, &state.chosen.prefetch, 1, state.limits.prefetch);
   IntSlider(ui, Text::kBatchSize, &state.chosen.batch, 1, state.limits.batch, true);
-  ImGui::Checkbox(ui.T(Text::kPinMemory), &state.chosen.pin);
+  TickBox(ui, ui.T(Text::kPinMemory), &state.chosen.pin);
   ImGui::SameLine();
-  ImGui::Checkbox(ui.T(Text::kPersistent), &state.chosen.persistent);
+  TickBox(ui, ui.T(Text::kPersistent), &state.chosen.persistent);
   Label(ui, ui.T(Text::kStepTime));
   const double seconds = state.chosen.step < 0 ? state.limits.recorded_step : state.chosen.step;
   float step = static_cast<float>(seconds * 1e3);
-  ImGui::SetNextItemWidth(-1);
-  if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), "%.1f ms",
+  LeaveFigureRoom(ui);
+  if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), kNoFormat,
                          ImGuiSliderFlags_AlwaysClamp)) {
     state.chosen.step = static_cast<double>(step) * 1e-3;
   }
+  FigureBeside(ui, fmt::format("{:.1f} ms", step));
 }
 
 void DrawStages(const Ui& ui, WhatIf& chosen) {
@@ -104,21 +122,23 @@ void DrawStages(const Ui& ui, WhatIf& chosen) {
     ImGui::PushID(static_cast<int>(i));
     NameBeside(ui, ui.T(NameOf(kScalable[i])), ui.Px(74));
     auto speed = static_cast<float>(chosen.speed[i]);
-    if (ImGui::SliderFloat("##speed", &speed, 1, 10, "%.1fx",
+    LeaveFigureRoom(ui);
+    if (ImGui::SliderFloat("##speed", &speed, 1, 10, kNoFormat,
                            ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic)) {
       chosen.speed[i] = std::round(static_cast<double>(speed) * 10) / 10;
     }
+    FigureBeside(ui, fmt::format("{:.1f}x", chosen.speed[i]));
     ImGui::PopID();
   }
   Label(ui, ui.T(Text::kOnTheGpu));
   // Images that are decoded on the GPU are also augmented there, not copied back to the workers.
   analyzer::Changes& changes = chosen.changes;
-  if (ImGui::Checkbox(ui.T(Text::kDecode), &changes.gpu_decode) && changes.gpu_decode) {
+  if (TickBox(ui, ui.T(Text::kDecode), &changes.gpu_decode) && changes.gpu_decode) {
     changes.gpu_augment = true;
   }
   Tip(ui, ui.T(Text::kOnTheGpuTip));
   ImGui::SameLine();
-  if (ImGui::Checkbox(ui.T(Text::kAugment), &changes.gpu_augment) && !changes.gpu_augment) {
+  if (TickBox(ui, ui.T(Text::kAugment), &changes.gpu_augment) && !changes.gpu_augment) {
     changes.gpu_decode = false;
   }
   Tip(ui, ui.T(Text::kOnTheGpuTip));
@@ -144,26 +164,29 @@ void DrawData(const Ui& ui, analyzer::Changes& changes) {
              side, &place)) {
     changes.resize = place < 0 ? 0 : kStoredSides[static_cast<std::size_t>(place)];
   }
-  ImGui::Checkbox(ui.T(Text::kRamCache), &changes.ram_cache);
-  ImGui::Checkbox(ui.T(Text::kPacked), &changes.pack);
+  TickBox(ui, ui.T(Text::kRamCache), &changes.ram_cache);
+  TickBox(ui, ui.T(Text::kPacked), &changes.pack);
 }
 
 void DrawMachine(const Ui& ui, analyzer::Changes& changes) {
   Label(ui, ui.T(Text::kMachine));
   NameBeside(ui, ui.T(Text::kMachineCores), NameWidth());
   int cores = static_cast<int>(std::lround(changes.cores));
-  if (ImGui::SliderInt("##cores", &cores, 0, kMostCores,
-                       cores == 0 ? ui.T(Text::kAsRecordedChoice) : "%d",
+  LeaveFigureRoom(ui);
+  if (ImGui::SliderInt("##cores", &cores, 0, kMostCores, kNoFormat,
                        ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic)) {
     changes.cores = cores;
   }
+  FigureBeside(ui, cores == 0 ? ui.T(Text::kAsRecordedChoice) : fmt::format("{}", cores));
   NameBeside(ui, ui.T(Text::kMachineSpeed), NameWidth());
   auto speed = static_cast<float>(changes.core_speed);
-  if (ImGui::SliderFloat("##core speed", &speed, 0.25F, 4, "%.2fx",
+  LeaveFigureRoom(ui);
+  if (ImGui::SliderFloat("##core speed", &speed, 0.25F, 4, kNoFormat,
                          ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic)) {
     changes.core_speed = std::round(static_cast<double>(speed) * 20) / 20;
   }
-  ImGui::Checkbox(ui.T(Text::kMachineAlone), &changes.alone);
+  FigureBeside(ui, fmt::format("{:.2f}x", changes.core_speed));
+  TickBox(ui, ui.T(Text::kMachineAlone), &changes.alone);
 }
 
 void DrawButtons(const Ui& ui, Workspace& workspace, Area area) {

@@ -97,7 +97,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
                   Ink(p.dim), line, column - ui.Px(8));
   };
   const std::string times = GainText(predicted.speedup);
-  const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : times;
+  const std::string gain = answer.whole_run ? ui.F(Text::kRateOfWholeRun, times) : times;
   figure(0,
          fmt::format("{}{}{}", ui.T(answer.recorded ? Text::kMeasured : Text::kPredicted),
                      ui.T(Text::kComma), Render(answer.unit, ui.language)),
@@ -105,7 +105,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
          fmt::format("{}  ·  {}", gain,
                      ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high))),
          ColourOf(p, answer.effect));
-  figure(1, ui.T(Text::kBottleneck), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
+  figure(1, ui.T(Text::kBottleneckTitle), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
   const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
   std::string budget;
   if (answer.budget > 0) {
