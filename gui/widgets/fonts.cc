@@ -53,6 +53,14 @@ constexpr std::array kChinese = {
     "/usr/share/fonts/truetype/arphic/uming.ttc",
 };
 
+// Most fonts with Chinese characters have no bold face. Then the regular one is made bolder.
+constexpr std::array kChineseBold = {
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Bold.ttc",
+    "/usr/share/fonts/google-noto-cjk/NotoSansCJK-Bold.ttc",
+    "/usr/share/fonts/noto-cjk/NotoSansCJK-Bold.ttc",
+    "/usr/share/fonts/truetype/NotoSansCJK-Bold.ttc",
+};
+
 template <std::size_t N>
 const char* FirstOf(const std::array<const char*, N>& paths) {
   for (const char* path : paths) {
@@ -132,10 +140,11 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
   const char* chinese = FirstOf(kChinese);
+  const char* chinese_bold = FirstOf(kChineseBold);
   // An English window has one Chinese text, on a button in the body font. The other fonts then get
   // no Chinese characters: to add them would take longer than everything else.
   const bool everywhere = ui.language == Language::kChinese || !IsPlain(extra);
-  const auto add = [&](const char* path, float size, bool with_chinese) {
+  const auto add = [&](const char* path, float size, bool with_chinese, bool heavy = false) {
     ImFontConfig config;
     config.OversampleH = 1;
     const float pixels = std::round(size * ui.scale);
@@ -147,15 +156,18 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
     if (chinese != nullptr && with_chinese) {
       config.MergeMode = true;
       // Ideographs fill less of their square than Latin letters, so they are drawn larger.
-      AddFile(atlas, chinese, std::round(1.1F * pixels), config, glyphs.chinese);
+      const bool face = heavy && chinese_bold != nullptr;
+      if (heavy && !face) Embolden(config);
+      AddFile(atlas, face ? chinese_bold : chinese, std::round(1.1F * pixels), config,
+              glyphs.chinese);
     }
     return font;
   };
   ui.body = add(regular, 14.5F, true);
   ui.small = add(regular, 12.5F, everywhere);
-  ui.strong = add(bold, 14.5F, everywhere);
+  ui.strong = add(bold, 14.5F, everywhere, true);
   ui.title = add(regular, 19, everywhere);
-  ui.big = add(bold, 26, everywhere);
+  ui.big = add(bold, 26, everywhere, true);
   ui.mono = add(mono, 13.5F, everywhere);
   BuildAtlas(atlas);
 }

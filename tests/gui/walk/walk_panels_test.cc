@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cfloat>
+#include <cmath>
 #include <string_view>
 
 #include "gui/views/files/compare_parts.h"
@@ -166,6 +167,37 @@ TEST_F(WalkPanels, TheFontHasTheCharactersOfRecentFilesNames) {
   Frames(1);
   EXPECT_EQ(ui().language, Language::kEnglish);
   EXPECT_GT(TextWidth(ui().body, "训练"), 1.6F * FontPixels(ui().body));
+}
+
+// How much of a character's place in the atlas is inked, in pixels.
+[[maybe_unused]] double InkOf(ImFontAtlas& atlas, const ImFont* font, ImWchar character) {
+  unsigned char* pixels = nullptr;
+  int width = 0;
+  int height = 0;
+  atlas.GetTexDataAsAlpha8(&pixels, &width, &height);
+  const ImFontGlyph& glyph = *font->FindGlyph(character);
+  const auto edge = [](float part, int whole) {
+    return static_cast<int>(std::lround(part * static_cast<float>(whole)));
+  };
+  double ink = 0;
+  for (int y = edge(glyph.V0, height); y < edge(glyph.V1, height); ++y) {
+    for (int x = edge(glyph.U0, width); x < edge(glyph.U1, width); ++x) {
+      ink += pixels[y * width + x] / 255.0;
+    }
+  }
+  return ink;
+}
+
+TEST(FontsTest, ChineseHeadingsAreBolderThanTexts) {
+  if constexpr (!kDynamicFonts) {  // later versions make characters when they are drawn
+    ImFontAtlas atlas;
+    Ui ui;
+    ui.language = Language::kChinese;
+    FillAtlas(atlas, ui, "", Glyphs::kNeeded);
+    if (!HasChineseFont()) return;
+    constexpr ImWchar kMiddle = 0x4e2d;  // 中
+    EXPECT_GT(InkOf(atlas, ui.strong, kMiddle), 1.15 * InkOf(atlas, ui.body, kMiddle));
+  }
 }
 
 TEST(LimitedTest, TakesTheLowerEndIfTheUpperEndLiesBelowIt) {
