@@ -138,13 +138,13 @@ Ribbon BuildRibbon(const Report& report) {
   // The rest has no factor. kStartup stands for "none": below, it marks no part of `making`.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
-  add(making, StageId::kPut, Text::kHandover, means.put, Factor::kTransfer);
+  add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);
   auto& loop = ribbon.loop;
   // The wait is marked if prefetching is the bottleneck: without workers, the training process
   // makes the batches during the wait.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
   add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kPrefetch);
-  add(loop, StageId::kGet, Text::kHandover, means.get + means.pin, Factor::kTransfer);
+  add(loop, StageId::kGet, Text::kHandoverGet, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
   for (const RibbonPart& part : making) ribbon.making_time += part.seconds;

@@ -99,6 +99,21 @@ TEST(OverviewTest, TheLoopsTimeIsTheAnalyzersTimeOfABatch) {
   EXPECT_NEAR(BuildRibbon(report).loop_time * report.diagnosis.batch_rate, 1, 0.01);
 }
 
+TEST(OverviewTest, NoTwoPartsOfABatchsWayHaveOneName) {
+  Synthetic run;
+  run.costs = Always({.read = 1, .decode = 4, .augment = 2, .collate = 0.5, .step = 3});
+  const Ribbon ribbon = BuildRibbon(ReportOf(run));
+  std::vector<Text> names;
+  for (const auto* parts : {&ribbon.making, &ribbon.loop}) {
+    for (const RibbonPart& part : *parts) names.push_back(part.name);
+  }
+  const std::size_t all = names.size();
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  EXPECT_EQ(names.size(), all);
+  EXPECT_NE(std::find(names.begin(), names.end(), Text::kHandoverPut), names.end());
+}
+
 TEST(OverviewTest, OnlyTheBottleneckIsMarked) {
   Synthetic run;
   run.costs = Always({.read = 1, .decode = 20, .augment = 2, .step = 1});

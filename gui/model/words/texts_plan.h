@@ -23,6 +23,11 @@
   X(kPlanBeyond, "The bar is cut: it would be {} times as long.", "条形已截断：实际长度为 {} 倍。") \
   X(kPlanEachAlone, "Each change and each part by itself", "单独看每项改动与每个环节") \
   X(kMoreChanges, "and {} more: {}", "另有 {} 项：{}") \
+  X(kHandoverPut, "handover: put", "交接：入队") \
+  X(kHandoverGet, "handover: get", "交接：出队") \
+  X(kBottleneckTip, \
+    "Bottleneck: the run gains most if this part cost nothing. A longer part may only wait for a core, or pass while others work.", \
+    "瓶颈：此环节若不耗时，运行加速最多。更长的环节可能只是在等核心，或与其他工作同时进行。") \
   X(kLoopOverTime, "The training loop over time", "训练循环随时间的变化") \
   X(kLoopWaiting, "of its time waiting for data", "等待数据的时间占比")
 // clang-format on

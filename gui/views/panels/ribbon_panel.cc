@@ -22,6 +22,13 @@ struct BarPlace {
   float right;  // the right end of the panel
 };
 
+// Whether name and time of a part fit into its block of `width`.
+bool FitsInto(const Ui& ui, const RibbonPart& part, float width) {
+  const float room = width - ui.Px(10);
+  return room > TextWidth(ui.small, ui.T(part.name)) &&
+         room > TextWidth(ui.small, DurationText(part.seconds));
+}
+
 void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1,
               bool marked) {
   const Palette& p = ui.palette();
@@ -36,7 +43,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   const std::string name = ui.T(part.name);
   const float room = x1 - x0 - ui.Px(10);
   const Rgb ink = InkOn(colour);
-  if (room > TextWidth(ui.small, name) && room > TextWidth(ui.small, time)) {
+  if (FitsInto(ui, part, x1 - x0)) {
     const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
     DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
     DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink),
@@ -59,7 +66,9 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   ImGui::InvisibleButton("##part", {std::max(max.x - min.x, 1.0F), bar.height});
   ImGui::PopID();
   ImGui::PopID();
-  Tip(ui, name + ui.T(Text::kColon) + time);
+  std::string tip = name + ui.T(Text::kColon) + time;
+  if (part.bottleneck) tip += std::string("\n") + ui.T(Text::kBottleneckTip);
+  Tip(ui, tip);
 }
 
 void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace& bar, bool marked) {
@@ -71,14 +80,34 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
   }
 }
 
+// Draws the names and times of parts whose blocks are too narrow for them, as many as fit, ending
+// at the right edge of `area`.
+void DrawNarrowParts(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float right = area.max.x;
+  const auto entry = [&](const RibbonPart& part) {
+    if (FitsInto(ui, part, static_cast<float>(part.seconds) * pixels_per_second)) return;
+    const std::string text = fmt::format("{} {}", ui.T(part.name), DurationText(part.seconds));
+    const float left = right - TextWidth(ui.small, text) - ui.Px(14);
+    if (left < area.min.x) return;
+    DrawText(list, ui.small, {left + ui.Px(14), area.min.y}, Ink(ui.palette().dim), text);
+    list->AddRectFilled({left, area.min.y + ui.Px(2)}, {left + ui.Px(10), area.min.y + ui.Px(12)},
+                        ui.Stage(part.colour), ui.Px(2));
+    right = left - ui.Px(14);
+  };
+  for (auto part = ribbon.loop.rbegin(); part != ribbon.loop.rend(); ++part) entry(*part);
+  for (auto part = ribbon.making.rbegin(); part != ribbon.making.rend(); ++part) entry(*part);
+}
+
 }  // namespace
 
 void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   const Palette& p = ui.palette();
   const Ribbon& ribbon = analysis.ribbon;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  Area inside = Panel(ui, area);
-  inside = Headed(ui, inside, TitleOfRank(analysis.report, Text::kRibbonTitle, ui.language));
+  const Area panel = Panel(ui, area);
+  const std::string title = TitleOfRank(analysis.report, Text::kRibbonTitle, ui.language);
+  const Area inside = Headed(ui, panel, title);
   if (ribbon.empty()) {
     DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
     return;
@@ -93,11 +122,13 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   bar.right = inside.max.x;
   bar.height = ui.Px(33);
   bar.pixels_per_second = (bar.right - bar.left) / static_cast<float>(longest);
-  const auto row = [&](const char* id, float y, const std::string& title, const std::string& line,
+  const float beside = panel.min.x + TextWidth(ui.strong, title) + ui.Px(20);
+  DrawNarrowParts(ui, ribbon, bar.pixels_per_second, {{beside, panel.min.y}, panel.max});
+  const auto row = [&](const char* id, float y, const std::string& name, const std::string& line,
                        const std::vector<RibbonPart>& parts) {
     bar.id = id;
     bar.y = y;
-    DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), title);
+    DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), name);
     DrawShortened(ui, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
                   Ink(p.dim), line, label - ui.Px(8));
     DrawBar(ui, parts, bar, marked);
