@@ -50,6 +50,11 @@ struct Palette {
 // with a contrast of at least 4.5:1.
 [[nodiscard]] Rgb GrabColour(Theme theme, bool held);
 
+// How much of a line's colour the shade around it has, between the lowest and the highest value.
+inline constexpr double kBandShare = 0.45;
+// The colour of the curve of memory that all programs share, beside those of processes.
+inline constexpr traces::StageId kSharedMemory = traces::StageId::kPin;
+
 // `a` mixed with a share of `b`. Units: share in [0, 1].
 [[nodiscard]] Rgb Mix(Rgb a, Rgb b, double share);
 // Black or white, whichever is easier to read on `ground`.

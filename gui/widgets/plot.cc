@@ -120,13 +120,14 @@ void DrawBand(const PlotFrame& frame, const PlotBand& band) {
   for (std::size_t i = 1; i < band.x.size(); ++i) {
     if (band.steps) {
       list->AddRectFilled({frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])},
-                          {frame.X(band.x[i]), frame.Y(band.low[i - 1])}, Ink(band.colour, 0.22));
+                          {frame.X(band.x[i]), frame.Y(band.low[i - 1])},
+                          Ink(band.colour, kBandShare));
       continue;
     }
     list->AddQuadFilled(
         {frame.X(band.x[i - 1]), frame.Y(band.low[i - 1])},
         {frame.X(band.x[i]), frame.Y(band.low[i])}, {frame.X(band.x[i]), frame.Y(band.high[i])},
-        {frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])}, Ink(band.colour, 0.22));
+        {frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])}, Ink(band.colour, kBandShare));
   }
   list->Flags = flags;
 }

@@ -52,6 +52,18 @@ TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
   }
 }
 
+TEST(PaletteTest, ShadesAndSharedMemoryStandOut) {
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    const Palette& p = PaletteOf(theme);
+    const Rgb line = StageColour(StageId::kRead, theme);
+    const Rgb shade = Mix(p.panel, line, kBandShare);
+    EXPECT_GE(Contrast(shade, p.panel), 1.8);
+    EXPECT_GE(Contrast(line, shade), 1.8);
+    const Rgb shared = StageColour(kSharedMemory, theme);
+    for (const Rgb other : {p.text, p.dim}) EXPECT_GE(DistanceForDeuteranope(shared, other), 15);
+  }
+}
+
 TEST(PaletteTest, ContrastOfBlackAndWhiteIs21) {
   EXPECT_NEAR(Contrast({0, 0, 0}, {255, 255, 255}), 21, 1e-9);
   EXPECT_NEAR(Contrast({9, 9, 9}, {9, 9, 9}), 1, 1e-9);

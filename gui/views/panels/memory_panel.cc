@@ -133,8 +133,8 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   plot.most = 0;
   std::size_t samples = 0;
   if (!model.shared.empty()) {
-    plot.lines.push_back(
-        {ui.T(Text::kMemoryShared), p.dim, model.shared.at, model.shared.value, 0, 0, false});
+    plot.lines.push_back({ui.T(Text::kMemoryShared), StageColour(kSharedMemory, ui.theme),
+                          model.shared.at, model.shared.value, 0, 0, false});
     plot.most = std::max(plot.most, model.shared.high);
   }
   std::size_t coloured = 0;

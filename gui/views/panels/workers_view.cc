@@ -71,7 +71,7 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   DrawLine(ui, frame, line);
   if (queue.most > 0) {
     DashedLine(ImGui::GetWindowDrawList(), {frame.area.min.x, frame.Y(queue.most)},
-               frame.area.max.x, ui.Stage(StageId::kWait), ui.scale);
+               frame.area.max.x, Ink(ui.palette().warn), ui.scale);
   }
 }
 
