@@ -111,6 +111,25 @@ void FillGrowth(const analyzer::MemoryModel& memory, WorkerLine& line) {
   }
 }
 
+// Finds out which workers have the same number as others, and fills the pids of the curves.
+void MarkNamesakes(const traces::Trace& trace, WorkersModel& model) {
+  const std::span<const traces::ProcessInfo> processes = trace.processes();
+  std::map<std::pair<std::int32_t, std::int32_t>, int> count;  // by rank and number
+  for (const traces::ProcessInfo& process : processes) {
+    if (process.role == wire::kRoleWorker) ++count[{process.rank, process.worker_id}];
+  }
+  const auto mark = [&](auto& one) {
+    if (one.process >= processes.size() || one.worker_id < 0) return;
+    const traces::ProcessInfo& process = processes[one.process];
+    one.pid = process.pid;
+    one.namesake = count[{process.rank, process.worker_id}] > 1;
+  };
+  for (WorkerLine& line : model.workers) mark(line);
+  for (auto& curves : model.memory) {
+    for (MemoryCurve& curve : curves) mark(curve);
+  }
+}
+
 bool MakesItself(const analyzer::LoaderConfig& config) {
   return config.workers_known && config.num_workers == 0;
 }
@@ -188,6 +207,12 @@ Text WhyNoWorkers(const analyzer::RunModel& run) {
   return MakesItself(run.loader().config) ? Text::kLoaderMakesItself : Text::kNeedsRecord;
 }
 
+std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
+                         Language language) {
+  return namesake ? Filled(Text::kWorkerOfPid, language, worker_id, pid)
+                  : Filled(Text::kWorkerN, language, worker_id);
+}
+
 WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
   WorkersModel model;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
@@ -243,6 +268,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     const bool ours = series.name == "shm_used_bytes" && run.OnOurHost(series.process);
     if (ours && series.at.size() >= 2) model.shared = curve_of(series);
   }
+  MarkNamesakes(trace, model);
   return model;
 }
 

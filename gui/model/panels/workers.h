@@ -30,6 +30,8 @@ struct WorkerLine {
   std::int32_t worker_id = -1;
   std::uint32_t process = 0;  // index into Trace::processes()
   std::uint32_t pid = 0;
+  bool namesake = false;  // another process of its rank has the same `worker_id`: it is a worker of
+                          // another loader or epoch
   std::uint64_t batches = 0;
   double busy = 0;      // seconds making batches
   double cpu = 0;       // the part of it spent computing
@@ -56,6 +58,8 @@ struct MemoryCurve {
   bool consumer = false;
   std::string name;  // the name of its program
   Curve curve;       // bytes
+  std::uint32_t pid = 0;
+  bool namesake = false;  // as in WorkerLine
 };
 
 struct WorkersModel {
@@ -80,6 +84,9 @@ struct WorkersModel {
 
 // Why there is no worker to show. A recording of another tool may not tell how many there were.
 [[nodiscard]] Text WhyNoWorkers(const analyzer::RunModel& run);
+// "worker 0"; "worker 0, pid 4711" for one that has a namesake.
+[[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
+                                       Language language);
 
 // Cost: O(batches + samples of counters).
 [[nodiscard]] WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis);

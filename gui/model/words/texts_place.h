@@ -12,6 +12,7 @@
   X(kAllLoaders, "All loaders together", "全部加载器合计") \
   X(kAllLoadersTip, "This view adds up what was done for all loaders. Overview, what-if and workers show one of them.", \
     "此视图合计全部加载器的工作。概览、假设分析和工作进程视图只显示其中一个。") \
+  X(kWorkerOfPid, "worker {}, pid {}", "工作进程 {}，pid {}") \
   X(kIoAbout, "about {}", "约 {}") \
   X(kIoFilesRead, "Files that were read", "读取过的文件") \
   X(kIoStorageTip, "With --data FOLDER the recording says on which file system and device the data lies, and how large it is.", \

@@ -37,7 +37,9 @@ Rgb Between(Rgb a, Rgb b) {
 
 std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
   if (curve.consumer) return ui.T(Text::kTrainingProcess);
-  if (curve.worker_id >= 0) return ui.F(Text::kWorkerN, curve.worker_id);
+  if (curve.worker_id >= 0) {
+    return NameOfWorker(curve.worker_id, curve.pid, curve.namesake, ui.language);
+  }
   return curve.name;
 }
 

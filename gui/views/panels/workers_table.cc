@@ -64,7 +64,8 @@ void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const bool chosen = workspace.ChosenWorker() == worker.process;
-  if (ImGui::Selectable(ui.F(Text::kWorkerN, worker.worker_id).c_str(), chosen,
+  const std::string name = NameOfWorker(worker.worker_id, worker.pid, worker.namesake, ui.language);
+  if (ImGui::Selectable(name.c_str(), chosen,
                         ImGuiSelectableFlags_SpanAllColumns | kMayBeCovered)) {
     const bool again = workspace.workers.chosen == worker.process;
     workspace.workers.chosen = again ? std::nullopt : std::optional(worker.process);
@@ -157,7 +158,9 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
           "table", static_cast<int>(kWorkerColumns.size()) + 2,
           ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("##worker", 0, 1.15F);
+    const bool pids = std::any_of(model.workers.begin(), model.workers.end(),
+                                  [](const WorkerLine& worker) { return worker.namesake; });
+    ImGui::TableSetupColumn("##worker", 0, pids ? 1.9F : 1.15F);
     SetUpColumns(ui, kWorkerColumns);
     ImGui::TableSetupColumn(ui.T(Text::kLife), 0, 3.2F);
     DrawWorkersHead(ui);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "tests/analyzer/synthetic_ranks.h"
@@ -98,6 +100,24 @@ TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
   EXPECT_EQ(straggler.worker_id, 2);
   EXPECT_EQ(straggler.batches, 16U);
   EXPECT_NEAR(straggler.slowdown, 17.5 / 7.5, 0.05);
+}
+
+TEST(WorkersModelTest, WorkersOfOneNumberAreToldApartByTheirPids) {
+  Synthetic run;
+  run.workers = 2;
+  for (const WorkerLine& line : WorkersOf(MakeSynthetic(run)).workers) {
+    EXPECT_FALSE(line.namesake);
+    EXPECT_EQ(NameOfWorker(line.worker_id, line.pid, line.namesake, Language::kEnglish),
+              "worker " + std::to_string(line.worker_id));
+  }
+  run.epochs = 2;  // each starts workers of its own
+  std::set<std::string> names;
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
+  for (const WorkerLine& line : model.workers) {
+    EXPECT_TRUE(line.namesake);
+    names.insert(NameOfWorker(line.worker_id, line.pid, line.namesake, Language::kEnglish));
+  }
+  EXPECT_EQ(names.size(), model.workers.size());
 }
 
 // Two workers that make a batch every 35 ms together, for about `seconds`. The memory of worker 0
