@@ -71,6 +71,10 @@ struct PlanKey {
 struct PlanState {
   PlanKey chosen;  // what the check boxes say
   Derived<PlanKey, analyzer::Plan> plan;
+  // The height that the lists below the plan needed in the last frame; 0: not known yet. The next
+  // frame gives it to them if the view scrolls, so that they do not scroll inside it.
+  float lists = 0;
+  bool settling = false;  // `lists` has changed, so another frame must be drawn
 };
 
 // The key of the table that a search asks for.

@@ -312,7 +312,7 @@ bool Workspace::animating() const {
   // A value is shown only in the view that asked for it, so only the values of this view count.
   const bool making =
       (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || groups.table.busy())) ||
-      (view == ViewId::kOverview && plan.plan.busy()) ||
+      (view == ViewId::kOverview && (plan.plan.busy() || plan.settling)) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
       (view == ViewId::kWorkers && workers.model.busy()) ||
       (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy()) ||

@@ -98,7 +98,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   ImGui::SetCursorScreenPos({end.x, end.y + ui.Px(4)});
 }
 
-void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
+float DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Report& report = workspace.Shown().analysis->report;
   std::string title(ui.T(Text::kFindings));
   if (!report.findings.empty()) {
@@ -118,7 +118,9 @@ void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
     Paragraph(ui, first ? ui.body : ui.small, ui.palette().dim, line, width);
     first = false;
   }
+  const float needed = ImGui::GetCursorPosY();
   EndArea();
+  return inside.min.y - area.min.y + needed + ui.Px(12);
 }
 
 }  // namespace penstock::gui

@@ -23,12 +23,14 @@ void DrawProbes(const Ui& ui, const analyzer::Probes& probes, Area area);
 // analysis has a rate over time.
 void DrawLoopRate(const Ui& ui, Workspace& workspace, Area area);
 // Says what to change, what that gains and which line to paste; then what the run would gain if
-// each part cost nothing. `planned`: the plan already says what to change.
-void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area);
+// each part cost nothing. `planned`: the plan already says what to change. Returns the height that
+// it needs to show everything.
+float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area);
 // Draws one finding at the cursor: title, advice, gain, a button to its evidence.
 void DrawFinding(const Ui& ui, Workspace& workspace, const analyzer::Finding& finding, float width);
-// Lists the findings, largest gain first, each with a link to its evidence.
-void DrawFindings(const Ui& ui, Workspace& workspace, Area area);
+// Lists the findings, largest gain first, each with a link to its evidence. Returns the height that
+// it needs to show everything.
+float DrawFindings(const Ui& ui, Workspace& workspace, Area area);
 // Draws a small map of the whole run and a summary of its stages. `busy`: a text that says what the
 // program is doing. Requires: a timeline of a preview or of a whole trace.
 void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy, Area area);

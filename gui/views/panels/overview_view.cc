@@ -136,9 +136,10 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 }
 
 constexpr float kLoopRateHeight = 160;
-// The height of all panels except the verdict, the plan, the experiments and the rate over time.
-// About 200 of these pixels are for the suggestion and the findings, which scroll.
-constexpr float kOtherPanelsHeight = 496;
+// The height of the cards, the ribbon, the footer and all gaps.
+constexpr float kOtherPanelsHeight = 296;
+// The least height of the suggestion and the findings, which scroll in it.
+constexpr float kListsHeight = 200;
 
 // `over_time`: draws the loop's rate over time too.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
@@ -180,8 +181,12 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   const float footer = FontPixels(ui.small) + ui.Px(4);
   const float bottom = area.max.y - footer - ui.Px(4);
   const float left = std::floor((area.width() - gap) * 0.46F);
-  DrawSuggestion(ui, workspace, plan.has_steps(), {{area.min.x, y}, {area.min.x + left, bottom}});
-  DrawFindings(ui, workspace, {{area.min.x + left + gap, y}, {area.max.x, bottom}});
+  const float needed =
+      std::max(DrawSuggestion(ui, workspace, plan.has_steps(),
+                              {{area.min.x, y}, {area.min.x + left, bottom}}),
+               DrawFindings(ui, workspace, {{area.min.x + left + gap, y}, {area.max.x, bottom}}));
+  workspace.plan.settling = std::abs(needed - workspace.plan.lists) > 0.5F;
+  workspace.plan.lists = needed;
   DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
 }
 
@@ -219,16 +224,18 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);
   const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
-  const float least = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
+  const float fixed = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
                       PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
-  if (area.height() >= least + with_rate) {
+  const float lists = workspace.plan.lists > 0 ? workspace.plan.lists : ui.Px(kListsHeight);
+  if (area.height() >= fixed + std::min(lists, ui.Px(kListsHeight)) + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }
-  // In a lower area the view scrolls, and the rate over time is drawn below the other panels.
+  // In a lower area the view scrolls, and the rate over time is drawn below the other panels. The
+  // lists then are as high as they need, so that nothing scrolls inside a page that scrolls.
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
-  const float above = std::max(least, area.height());
+  const float above = fixed + lists;
   const ImVec2 end{at.x + width, at.y + above};
   DrawPanels(ui, workspace, plan, false, {at, end});
   if (with_rate > 0) {

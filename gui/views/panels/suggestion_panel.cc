@@ -178,7 +178,7 @@ void DrawGains(const Ui& ui, const Report& report, float width) {
 
 }  // namespace
 
-void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area) {
+float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area) {
   const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
   const Area inside =
@@ -219,7 +219,9 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   if (loader && analyzer::Predicts(report.diagnosis)) {
     DrawGains(ui, report, width);
   }
+  const float needed = ImGui::GetCursorPosY();
   EndArea();
+  return inside.min.y - area.min.y + needed + ui.Px(12);
 }
 
 }  // namespace penstock::gui

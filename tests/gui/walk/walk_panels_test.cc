@@ -112,6 +112,20 @@ TEST_F(WalkPanels, TheOverviewHasRoomForWhatExperimentsMeasured) {
       << "in a narrow area the text is wrapped";
 }
 
+TEST_F(WalkPanels, NothingScrollsInsideAnOverviewThatScrolls) {
+  workspace().view = ViewId::kOverview;
+  Frames(4);
+  const ImGuiWindow* page = ActiveWindow("overview");
+  ASSERT_NE(page, nullptr) << "1280x720 is too low for the whole view";
+  EXPECT_GT(page->ScrollMax.y, 0);
+  for (const char* list : {"suggestion", "findings"}) {
+    const ImGuiWindow* window = ActiveWindow(list);
+    ASSERT_NE(window, nullptr);
+    EXPECT_EQ(window->ScrollMax.y, 0) << list;
+  }
+  EXPECT_FALSE(workspace().animating()) << "the heights have settled";
+}
+
 // A run that is followed gets a new analysis every few seconds.
 TEST_F(WalkPanels, APredictionFollowsTheLatestAnalysis) {
   workspace().view = ViewId::kWhatIf;
