@@ -297,7 +297,12 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
     queue.missing = Say<words::kNoTime>();
     return queue;
   }
-  const std::size_t bins = std::clamp<std::size_t>(4 * seen, 40, 400);
+  // A few batches are shown in detail. Otherwise a bin holds whole batches: a bin of about one
+  // batch would show waves that are not in the run, because it holds now one and now two
+  // deliveries.
+  constexpr std::size_t kMostBins = 400;
+  const std::size_t bins = 4 * seen <= kMostBins ? std::max<std::size_t>(4 * seen, 40)
+                                                 : seen / ((seen + kMostBins - 1) / kMostBins);
   const double width = length / static_cast<double>(bins);
   queue.width = width * 1e-9;
   std::size_t next = 0;

@@ -332,6 +332,19 @@ TEST(HtmlFigureTest, QueueStaysWithinTheCreditsAndIsFullBehindASlowStep) {
   EXPECT_GT(queue.bins[queue.bins.size() / 2].mean, 2.5);
 }
 
+TEST(HtmlFigureTest, QueueOfBatchesThatAreAllAlikeHasNoWaves) {
+  Synthetic run;
+  run.workers = 1;
+  run.batches = 300;
+  run.costs = testing::Always({.decode = 8, .step = 20});
+  const QueueDepth queue = PageOf(run).plots.queue;
+  ASSERT_GT(queue.bins.size(), 100U);
+  const double middle = queue.bins[queue.bins.size() / 2].mean;
+  for (std::size_t i = 10; i + 10 < queue.bins.size(); ++i) {
+    EXPECT_NEAR(queue.bins[i].mean, middle, 0.1) << i;
+  }
+}
+
 TEST(HtmlFigureTest, QueueIsEmptyBehindSlowWorkers) {
   Synthetic run;
   run.costs = testing::Always({1, 20, 1, 0.1, 0.1, 0.1, 0.5, 0});
