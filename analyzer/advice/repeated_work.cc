@@ -5,14 +5,14 @@
 // Threshold: at least two epochs, a gain of 5 %, and one of two conditions. Either the first
 // transforms of the chain returned the same for the same samples and take 10 % of the fetches after
 // the first epoch (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
-// transforms and tokenizing take 40 % of these fetches (R15). Digests of samples show which results
-// are the same (model/sameness.h). To store a result that varies would freeze an augmentation.
+// transforms and tokenizing inside of them take 40 % of these fetches (R15). Digests of samples
+// show which results are the same (model/sameness.h). To store a result that varies would freeze an
+// augmentation.
 // Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/model/loader_memory.h"
 #include "analyzer/model/sameness.h"
 #include "analyzer/words/findings_data.h"
 #include "analyzer/words/rule_needs.h"
@@ -20,36 +20,67 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds of each stage in the epochs after the first. The first epoch is left out because it may
-// fill a cache of the dataset: later epochs do not repeat such work.
-struct LaterWork {
-  double fetch = 0;
+// Seconds of the stages whose result may be stored.
+struct StorableWork {
   double decode = 0;
   double augment = 0;
   double tokenize = 0;
+
+  [[nodiscard]] double sum() const { return decode + augment + tokenize; }
 };
 
+// Seconds of fetches in the epochs after the first, and of stages in them. The first epoch is left
+// out because it may fill a cache of the dataset: later epochs do not repeat such work.
+struct LaterWork {
+  double fetch = 0;
+  StorableWork all;
+  // The part inside of samples. Only samples are compared: collate may decode or augment what they
+  // hold, and its result may depend on chance.
+  StorableWork samples;
+};
+
+StorableWork InsideSamples(const LoaderRun& run, const Batch& batch, const StorableWork& all) {
+  if (run.samples_per_span > 1) return all;  // one span holds the samples of the batch
+  StorableWork inside;
+  for (std::size_t k = 0; k < batch.sample_costs; ++k) {
+    const SampleCost& cost = run.samples[batch.first_sample + k];
+    inside.decode += static_cast<double>(cost.decode);
+    inside.augment += static_cast<double>(cost.augment);
+    inside.tokenize += static_cast<double>(cost.tokenize);
+  }
+  return {std::min(inside.decode, all.decode), std::min(inside.augment, all.augment),
+          std::min(inside.tokenize, all.tokenize)};
+}
+
 LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
+  const auto add = [](const StorableWork& more, StorableWork& sum) {
+    sum.decode += more.decode;
+    sum.augment += more.augment;
+    sum.tokenize += more.tokenize;
+  };
   LaterWork work;
   for (std::size_t e = 1; e < run.epochs.size(); ++e) {
     const Epoch& epoch = run.epochs[e];
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      work.fetch += run.batches[i].fetch.wall;
-      work.decode += run.batches[i].decode.wall;
-      work.augment += run.batches[i].augment.wall;
-      work.tokenize += run.batches[i].tokenize.wall;
+      const Batch& batch = run.batches[i];
+      const StorableWork all = {batch.decode.wall, batch.augment.wall, batch.tokenize.wall};
+      work.fetch += batch.fetch.wall;
+      add(all, work.all);
+      add(InsideSamples(run, batch, all), work.samples);
     }
   }
   return work;
 }
 
+// What is left of a stage without its work inside of samples.
+double LeftOf(double all, double samples) {
+  return all > 0 ? 1 - samples / all : 1;
+}
+
 // The bytes that are read per sample if finished samples are stored, divided by the bytes that are
 // read per sample now; 0: not known.
 double ReadScale(const RuleInput& input) {
-  const LoaderRun& run = input.run();
-  double batch = BatchBytes(run);
-  if (batch <= 0) batch = input.loader().material.batch_bytes();  // without workers
-  const double sample = run.samples_known ? batch / static_cast<double>(run.samples_per_batch) : 0;
+  const double sample = input.run().samples_known ? input.loader().material.sample_bytes : 0;
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const double samples = input.diagnosis.run.samples();
   const double file = samples > 0 ? static_cast<double>(read.bytes.value) / samples : 0;
@@ -83,10 +114,11 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   const bool all = compared.finished == Sameness::kSame;
   if (!all && compared.prefix.empty()) return;
   const LaterWork work = WorkAfterFirstEpoch(run);
-  if (work.fetch <= 0 || (!all && work.augment <= 0)) return;
-  const double same = all ? work.decode + work.augment + work.tokenize
-                          : std::min(work.augment, PrefixTime(input.trace, input.diagnosis.run,
-                                                              compared.prefix.size()));
+  if (work.fetch <= 0 || (!all && work.all.augment <= 0)) return;
+  const double same =
+      all ? work.samples.sum()
+          : std::min(work.samples.augment,
+                     PrefixTime(input.trace, input.diagnosis.run, compared.prefix.size()));
   const double share = same / work.fetch;
   const double limit = all ? 0.4 : 0.1;
   if (share < limit) return;
@@ -95,12 +127,12 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
     // Finished samples are read instead of files, at the same speed.
     const double read = ReadScale(input);
     if (read <= 0) return;
-    setting.scale = {{Factor::kDecode, 0.0},
-                     {Factor::kAugment, 0.0},
-                     {Factor::kTokenize, 0.0},
+    setting.scale = {{Factor::kDecode, LeftOf(work.all.decode, work.samples.decode)},
+                     {Factor::kAugment, LeftOf(work.all.augment, work.samples.augment)},
+                     {Factor::kTokenize, LeftOf(work.all.tokenize, work.samples.tokenize)},
                      {Factor::kRead, read}};
   } else {
-    setting.scale = {{Factor::kAugment, 1 - same / work.augment}};
+    setting.scale = {{Factor::kAugment, LeftOf(work.all.augment, same)}};
   }
   Finding finding;
   finding.predicted = input.WithSetting(setting);

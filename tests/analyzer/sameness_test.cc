@@ -245,6 +245,23 @@ TEST(RepeatedWorkTest, IsSilentOfACacheOfTheDataset) {
   EXPECT_EQ(Action(std::move(data)), "");
 }
 
+// A sample is the bytes of a file. Only after the samples, collate decodes them and turns them by
+// chance.
+TEST(RepeatedWorkTest, IsSilentWhereCollateDecodes) {
+  traces::TraceData data = MakeSynthetic(Repeats("cv2.warpAffine"));
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage != traces::StageId::kSample) continue;
+      span.duration = TimeNs{span.duration.value / 17};  // the length of the read
+      span.cpu = TimeNs{};
+    }
+  }
+  AddDigests(data, 20, [](std::uint32_t sample, std::uint32_t) {
+    return std::vector<Made>{{"", 1 + sample}};
+  });
+  EXPECT_EQ(Action(std::move(data)), "");
+}
+
 std::string NeedsOfRepeatedWork(traces::TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
   const Advice advice = RunRules(*trace, Diagnose(*trace));
