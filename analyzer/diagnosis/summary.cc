@@ -17,6 +17,10 @@ constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto 
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
 // Whether the simulation explains the run too badly for the headline to name a gain.
+Statement PartOf(Factor factor, const Diagnosis& diagnosis) {
+  return PartOf(factor, diagnosis.run.stages, diagnosis.loader && diagnosis.loader->cpu.helped);
+}
+
 bool IsUnsure(const LoaderDiagnosis& loader) {
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUselessReplay;
 }
@@ -39,11 +43,10 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   }
   // The stage was found by its share of the data threads' time, which does not tell the gain.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
-    return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait, rate,
-                                unit);
+    return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis)), wait, rate, unit);
   }
   if (IsUnsure(loader) && IsPart(bottleneck)) {
-    return Say<words::kHoldsBackUnsure>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)),
+    return Say<words::kHoldsBackUnsure>(Give<"part">(PartOf(bottleneck, diagnosis)),
                                         Give<"error">(loader.replay.error()), wait, rate, unit);
   }
   const double speedup = GainOf(diagnosis, bottleneck);
@@ -77,8 +80,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default:
-      return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait,
-                                    rate, unit, gain, free);
+      return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis)), wait, rate, unit,
+                                    gain, free);
   }
 }
 
@@ -111,7 +114,7 @@ Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   if (loader.steady.batches > 0) {
     wait = diagnosis.wait_fraction;
     if (diagnosis.bottleneck != Factor::kNone) {
-      part = PartOf(diagnosis.bottleneck, diagnosis.run.stages);
+      part = PartOf(diagnosis.bottleneck, diagnosis);
       factor = FactorName(diagnosis.bottleneck);
     }
   }
@@ -187,7 +190,7 @@ Statement FeedHeadline(const Diagnosis& diagnosis) {
   }
   const bool own_code = feed.bottleneck == Factor::kAugment && feed.own_code;
   const Statement part =
-      own_code ? Say<words::kOwnCodeOfMakers>() : PartOf(feed.bottleneck, diagnosis.run.stages);
+      own_code ? Say<words::kOwnCodeOfMakers>() : PartOf(feed.bottleneck, diagnosis);
   return Say<words::kFedBack>(Give<"part">(part), gain, rate, free, unit, taking);
 }
 
@@ -222,10 +225,10 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
     rate = diagnosis.samples_rate;
     unit = RateUnit(diagnosis);
   }
-  return Say<words::kBusiestOfThreads>(
-      Give<"part">(PartOf(diagnosis.bottleneck, diagnosis.run.stages)),
-      Give<"share">(1 - 1 / diagnosis.gains.front().speedup), Give<"rate">(rate),
-      Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
+  return Say<words::kBusiestOfThreads>(Give<"part">(PartOf(diagnosis.bottleneck, diagnosis)),
+                                       Give<"share">(1 - 1 / diagnosis.gains.front().speedup),
+                                       Give<"rate">(rate), Give<"unit">(unit),
+                                       Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
 // Whether known transforms take at least half of the augmentation time. Augmentation is the time of
@@ -253,21 +256,22 @@ bool IsWaiting(const StageTable& stages) {
   return wall - std::max(1.0, busy) * Seconds(augment.cpu) >= kMostly * wall;
 }
 
-Statement OwnPart(const StageTable& stages) {
+Statement OwnPart(const StageTable& stages, bool helped) {
   if (IsNamed(stages)) return Say<words::kAugment>();
-  return IsWaiting(stages) ? Say<words::kOwnWaiting>() : Say<words::kOwnCode>();
+  if (!IsWaiting(stages)) return Say<words::kOwnCode>();
+  return helped ? Say<words::kOwnHelpers>() : Say<words::kOwnWaiting>();
 }
 
 }  // namespace
 
-Statement PartOf(Factor factor, const StageTable& stages) {
+Statement PartOf(Factor factor, const StageTable& stages, bool helped) {
   switch (factor) {
     case Factor::kRead:
       return Say<words::kRead>();
     case Factor::kDecode:
       return Say<words::kDecode>();
     case Factor::kAugment:
-      return OwnPart(stages);
+      return OwnPart(stages, helped);
     case Factor::kTokenize:
       return Say<words::kTokenize>();
     case Factor::kCollate:

@@ -13,8 +13,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
 
 // The name of the part that `factor` stands for. The name of augmentation depends on the stages
-// that were recorded.
-[[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
+// that were recorded, and on CpuLoad::helped.
+[[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages, bool helped);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // The unit of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);

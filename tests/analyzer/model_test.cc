@@ -253,14 +253,16 @@ TEST(LoaderTest, ADatasetWithoutEndHasNoKnownLength) {
 }
 
 TEST(DiagnosisTest, WaitingInADatasetIsNoTransform) {
-  const auto part = [](double cpu_share, double decode) {
+  const auto part = [](double cpu_share, double decode, bool helped = false) {
     Synthetic run;
     run.cpu_share = cpu_share;
     run.transform = "";
     run.costs = testing::Always(Costs{0.1, decode, 20, 0.1, 0.1, 0.2, 1, 0});
-    return PartOf(Factor::kAugment, BuildRunModel(*SyntheticTrace(run)).stages);
+    return PartOf(Factor::kAugment, BuildRunModel(*SyntheticTrace(run)).stages, helped);
   };
   EXPECT_TRUE(part(0.05, 0).Is(words::kOwnWaiting));
+  EXPECT_TRUE(part(0.05, 0, true).Is(words::kOwnHelpers)) << "child processes compute meanwhile";
+  EXPECT_TRUE(part(0.9, 0, true).Is(words::kOwnCode));
   EXPECT_TRUE(part(0.9, 0).Is(words::kOwnCode));
   EXPECT_TRUE(part(0.2, 5).Is(words::kOwnCode));  // decoding waits for the same share of its time
 }
