@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 #include "analyzer/words/limits.h"
@@ -115,6 +116,9 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
+  std::uint64_t uncounted = 0;  // bytes that hooks saw in processes without the kernel's count
+  std::set<std::uint32_t> pids;
+  for (const traces::ProcessInfo& process : trace.processes()) pids.insert(process.pid);
   // The sampler of GPUs records the fact gpu.nvml even on a machine without GPUs.
   const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
@@ -127,6 +131,8 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
       // gap of another.
       coverage.bytes_seen += std::min(process.bytes_hooked.value, process.bytes_kernel.value);
       coverage.bytes_total += process.bytes_kernel.value;
+    } else {
+      uncounted += process.bytes_hooked.value;
     }
     constexpr std::uint32_t kHooked = wire::kFeaturePython | wire::kFeatureHooks;
     const bool python = (process.features & kHooked) != 0;
@@ -138,7 +144,10 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
       // The hooks are in place, so the agent got into this isolated process by another way.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
       if (native && (feature.bit & kWaysOfReading) != 0) continue;
-      if ((process.features & feature.bit) != 0) blind.push_back(feature.what());
+      if ((process.features & feature.bit) == 0) continue;
+      const bool child = pids.count(process.parent) > 0;
+      blind.push_back(feature.bit == wire::kFeatureIsolated && child ? Say<words::kIsolatedChild>()
+                                                                     : feature.what());
     }
     for (const std::string& library : process.libraries) {
       const LibrarySight found = SightOf(library);
@@ -148,6 +157,14 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
       if (found.sight == Sight::kPython && !python) {
         blind.push_back(Say<words::kSeenFromPython>(named));
       }
+    }
+  }
+  if (coverage.known) {
+    constexpr double kNotable = 0.05;  // share of the bytes
+    coverage.bytes_seen += uncounted;
+    coverage.bytes_total += uncounted;
+    if (static_cast<double>(uncounted) > kNotable * static_cast<double>(coverage.bytes_total)) {
+      blind.push_back(Say<words::kEndedUncounted>(Give<"bytes">(uncounted)));
     }
   }
   if (misses > 0) blind.push_back(Say<words::kUnknownCallers>(Give<"calls">(misses)));

@@ -13,7 +13,9 @@ namespace penstock::analyzer {
 
 struct Coverage {
   bool known = false;            // the kernel's count was recorded
-  std::uint64_t bytes_seen = 0;  // by hooks, in processes whose kernel count is known
+  std::uint64_t bytes_seen = 0;  // by hooks
+  // By the kernel. Processes without its count, such as programs that ended soon, have what hooks
+  // saw.
   std::uint64_t bytes_total = 0;
   std::uint64_t network = 0;  // bytes received from sockets; the kernel's count leaves them out
   std::uint64_t mapped = 0;   // bytes of mapped dataset files; how many were read is not known

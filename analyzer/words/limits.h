@@ -63,6 +63,16 @@ inline constexpr Message kIsolated{
     "unseen.isolated",
     "an isolated Python (-I or -E): loader, transforms and OpenCV were not traced",
     "隔离模式的 Python（-I 或 -E）：加载器、变换和 OpenCV 未被跟踪"};
+inline constexpr Message kIsolatedChild{
+    "unseen.isolated-child",
+    "a child process runs Python with -I or -E: of what it does, only reads and native decoders "
+    "were traced",
+    "有子进程以 -I 或 -E 运行 Python：其中只跟踪了读取和原生解码器"};
+inline constexpr Message kEndedUncounted{
+    "unseen.ended-uncounted",
+    "processes that ended before the kernel's count of their bytes was taken: only the "
+    "{bytes:bytes} that hooks saw of them are counted",
+    "在读取操作系统字节计数之前就已结束的进程：只计入钩子所见的 {bytes:bytes}"};
 inline constexpr Message kSandboxed{
     "unseen.sandboxed",
     "a process that restricted itself (seccomp): nothing was recorded of it from then on",

@@ -41,6 +41,22 @@ TEST(CoverageTest, IsNotKnownWithoutTheKernelsCount) {
   EXPECT_FALSE(CoverageOf({Process(1, 0, 90, 0)}).known);
 }
 
+// A dataset calls a program for each sample. The programs end before the sampler sees them.
+TEST(CoverageTest, CountsWhatShortProgramsRead) {
+  std::vector<traces::ProcessInfo> processes = {Process(1, 0, 99, 100)};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    processes.push_back(Process(10 + i, 1, 50, 0));
+    processes.back().features = wire::kFeatureIsolated;
+  }
+  const Coverage coverage = CoverageOf(processes);
+  EXPECT_EQ(coverage.bytes_seen, 249U);
+  EXPECT_EQ(coverage.bytes_total, 250U);
+  ASSERT_EQ(coverage.blind.size(), 2U);
+  const std::string blind = English(coverage.blind[0]) + English(coverage.blind[1]);
+  EXPECT_NE(blind.find("a child process runs Python"), std::string::npos) << blind;
+  EXPECT_NE(blind.find("150 B that hooks saw"), std::string::npos) << blind;
+}
+
 TEST(CoverageTest, NamesWhatItIsBlindTo) {
   traces::ProcessInfo info = Process(1, 0, 1, 1);
   info.libraries = {"/usr/lib/libnvjpeg.so.12", "/usr/lib/libjpeg.so.62"};
