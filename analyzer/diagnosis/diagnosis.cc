@@ -349,7 +349,7 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
   } else {
     DiagnoseWithoutLoader(trace, diagnosis);
   }
-  diagnosis.functions = ProfileFunctions(trace);
+  diagnosis.functions = ProfileFunctions(trace, diagnosis.run.stages);
   for (FunctionProfile& profile : diagnosis.functions) {
     const double whole = diagnosis.run.stages.DataTime();
     if (profile.stage == StageId::kStep) {

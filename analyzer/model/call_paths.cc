@@ -13,7 +13,7 @@ using traces::CallNode;
 using traces::CallTree;
 using traces::kNoCall;
 
-std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
+std::vector<CallPath> PathsOf(const traces::Trace& trace, const FollowedUnits& units,
                               const FollowCorrection& correction) {
   constexpr double kLeast = 0.005;
   struct Node {
@@ -25,25 +25,28 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& tr
   std::vector<Node> nodes;
   std::map<std::pair<std::size_t, FunctionKey>, std::size_t> known;
   double whole = 0;
-  for (const CallTree* tree : trees) {
-    const std::vector<double> times = OwnTimes(trace, *tree, correction);
-    whole += Nanoseconds(tree->own()) * correction.interpreter;
-    std::vector<std::size_t> node_of(tree->nodes.size(), kNoCall);
-    for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
-      const CallNode& call = tree->nodes[i];
+  double count = 0;
+  units.ForEach([&](const CallTree& tree, double weight) {
+    const std::vector<double> times = OwnTimes(trace, tree, correction);
+    count += weight;
+    whole += weight * Nanoseconds(tree.own()) * correction.interpreter;
+    std::vector<std::size_t> node_of(tree.nodes.size(), kNoCall);
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+      const CallNode& call = tree.nodes[i];
       const std::size_t above = call.parent == kNoCall ? kNoCall : node_of[call.parent];
-      whole += times[i];
+      whole += weight * times[i];
       node_of[i] = above;
       if (call.kind != CallKind::kLine) {
         const FunctionKey key = KeyOf(trace, call);
         const auto [found, added] = known.try_emplace({above, key}, nodes.size());
         if (added) nodes.push_back({&call, above, 0, 0});
         node_of[i] = found->second;
-        nodes[node_of[i]].count += static_cast<double>(call.count);
+        nodes[node_of[i]].count += weight * static_cast<double>(call.count);
       }
-      if (node_of[i] != kNoCall) nodes[node_of[i]].time += times[i];
+      if (node_of[i] != kNoCall) nodes[node_of[i]].time += weight * times[i];
     }
-  }
+  });
+  whole /= 1 - units.unseen;
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (nodes[i].parent != kNoCall) nodes[nodes[i].parent].time += nodes[i].time;
   }
@@ -58,7 +61,7 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& tr
                      .line = node.call->line,
                      .parent = node.parent == kNoCall ? path_of[i] : path_of[node.parent],
                      .total = node.time / whole,
-                     .count = node.count / static_cast<double>(trees.size())});
+                     .count = node.count / count});
   }
   return paths;
 }

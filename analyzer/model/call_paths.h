@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "analyzer/model/follow_correction.h"
+#include "analyzer/model/function_sums.h"
 #include "analyzer/model/functions.h"
 
 namespace penstock::analyzer {
 
-using CallTreeList = std::vector<const traces::CallTree*>;
-
-// The paths of all trees. Equal paths are merged, and parents come before their children. Leaves
+// The paths of all units. Equal paths are merged, and parents come before their children. Leaves
 // out paths with less than 0.5 % of the units' time. The totals of their parents still include that
 // time.
-[[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
+[[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const FollowedUnits& units,
                                             const FollowCorrection& correction);
 
 }  // namespace penstock::analyzer

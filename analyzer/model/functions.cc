@@ -5,7 +5,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +12,7 @@
 
 #include "analyzer/model/call_paths.h"
 #include "analyzer/model/follow_correction.h"
+#include "analyzer/model/function_sums.h"
 #include "analyzer/model/slow_units.h"
 #include "traces/call_trees.h"
 #include "traces/library_paths.h"
@@ -33,136 +33,6 @@ bool FollowedLines(const CallTree& tree) {
 
 bool IsChosen(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitChosen) != 0;
-}
-
-// A node of a tree, and the function and line that its time counts for.
-struct Placed {
-  double own = 0;                // nanoseconds
-  std::size_t owner = kNoCall;   // node of the function that its time counts for
-  std::size_t called = kNoCall;  // node of the function that the owner called on the way here
-  std::size_t line = kNoCall;    // node of the owner's line
-};
-
-std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree,
-                          const FollowCorrection& correction) {
-  const std::vector<double> own = OwnTimes(trace, tree, correction);
-  std::vector<Placed> placed(tree.nodes.size());
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const CallNode& node = tree.nodes[i];
-    Placed& here = placed[i];
-    here.own = own[i];
-    if (node.parent != kNoCall) {
-      const Placed& above = placed[node.parent];
-      here.owner = above.owner;
-      here.called = above.called;
-      here.line = above.line;
-    }
-    if (node.kind == CallKind::kLine) {
-      // Inside a called function, the owner's line stays the line of the call.
-      if (here.called == kNoCall) here.line = i;
-      continue;
-    }
-    const bool library = node.kind == CallKind::kBuiltin || IsLibrary(trace.String(node.file));
-    const bool above_is_library =
-        here.owner != kNoCall && IsLibrary(trace.String(tree.nodes[here.owner].file));
-    if (!library || here.owner == kNoCall ||
-        (above_is_library && node.kind != CallKind::kBuiltin)) {
-      here = {.own = here.own, .owner = i};
-    } else if (here.called == kNoCall) {
-      here.called = i;
-    }
-  }
-  return placed;
-}
-
-struct CalledSum {
-  double time = 0;
-  double count = 0;
-};
-
-using CalledSums = std::map<std::pair<std::string_view, std::string_view>, CalledSum>;
-
-struct LineSum {
-  double time = 0;
-  double own = 0;
-  double count = 0;
-  CalledSums called;
-};
-
-struct FunctionSum {
-  double time = 0;
-  double own = 0;
-  double total = 0;
-  double count = 0;
-  CalledSums called;
-  std::map<std::uint32_t, LineSum> lines;
-};
-
-struct Sums {
-  double whole = 0;
-  std::map<FunctionKey, FunctionSum> functions;
-};
-
-class Summing {
- public:
-  explicit Summing(const traces::Trace& trace) : trace_(trace) {}
-
-  void Add(const CallTree& tree, const FollowCorrection& correction) {
-    const std::vector<Placed> placed = Place(trace_, tree, correction);
-    sums_.whole += Nanoseconds(tree.own()) * correction.interpreter;
-    for (std::size_t i = 0; i < placed.size(); ++i) AddNode(tree, placed, i);
-  }
-
-  [[nodiscard]] Sums Take() && { return std::move(sums_); }
-
- private:
-  void AddNode(const CallTree& tree, const std::vector<Placed>& placed, std::size_t at) {
-    const CallNode& node = tree.nodes[at];
-    const Placed& here = placed[at];
-    sums_.whole += here.own;
-    if (here.owner == kNoCall) return;
-    FunctionSum& function = sums_.functions[KeyOf(trace_, tree.nodes[here.owner])];
-    function.time += here.own;
-    if (here.owner == at) function.count += static_cast<double>(node.count);
-    const bool interpreted = here.called == kNoCall && node.kind != CallKind::kBuiltin;
-    if (interpreted) function.own += here.own;
-    const auto charge_called = [&](CalledSums& sums) {
-      if (here.called == kNoCall) return;
-      const CallNode& called = tree.nodes[here.called];
-      CalledSum& sum = sums[{trace_.String(called.name), trace_.String(called.file)}];
-      sum.time += here.own;
-      if (here.called == at) sum.count += static_cast<double>(node.count);
-    };
-    charge_called(function.called);
-    if (here.line != kNoCall) {
-      LineSum& line = function.lines[tree.nodes[here.line].line];
-      charge_called(line.called);
-      line.time += here.own;
-      if (interpreted) line.own += here.own;
-      if (here.line == at) line.count += static_cast<double>(node.count);
-    }
-    AddTotals(tree, placed, at);
-  }
-
-  // Adds a node's time to the totals of its function and of each function above it. A recursive
-  // function gets the time only once.
-  void AddTotals(const CallTree& tree, const std::vector<Placed>& placed, std::size_t at) {
-    std::set<FunctionKey> charged;
-    for (std::size_t i = at; i != kNoCall; i = tree.nodes[i].parent) {
-      if (placed[i].owner != i) continue;
-      const FunctionKey key = KeyOf(trace_, tree.nodes[i]);
-      if (charged.insert(key).second) sums_.functions[key].total += placed[at].own;
-    }
-  }
-
-  const traces::Trace& trace_;
-  Sums sums_;
-};
-
-Sums SumOf(const traces::Trace& trace, const Trees& trees, const FollowCorrection& correction) {
-  Summing summing(trace);
-  for (const CallTree* tree : trees) summing.Add(*tree, correction);
-  return std::move(summing).Take();
 }
 
 // Sorts the rows by share and drops those with less than `least`.
@@ -216,72 +86,10 @@ void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
   LargestFirst(time.lines, 0.001);
 }
 
-// Leaves out units that took more than three times the median. Such a unit may have waited once for
-// a core or for storage, and would count as much as several other units.
-Trees WithoutOutliers(Trees trees) {
-  constexpr double kMost = 3;
-  if (trees.size() < 3) return trees;
-  std::vector<double> times;
-  for (const CallTree* tree : trees) times.push_back(Nanoseconds(tree->total()));
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  const double median = times[times.size() / 2];
-  trees.erase(std::remove_if(trees.begin(), trees.end(),
-                             [&](const CallTree* tree) {
-                               return Nanoseconds(tree->total()) > kMost * median;
-                             }),
-              trees.end());
-  return trees;
-}
-
 struct Corrections {
   FollowCorrection plain;
   FollowCorrection lined;  // for the split among lines
 };
-
-// `taken`: at least one unit. `cut`: the longest unit with lines that was cut; nullptr: none. A
-// function whose lines were never followed in a whole unit gets its lines from `cut`, if `cut`
-// holds at least half of the function's mean time in a unit. `given`: the corrections of the units;
-// nullopt: computed from the units.
-FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
-                          const CallTree* cut,
-                          const std::optional<Corrections>& given = std::nullopt) {
-  constexpr double kLeastBeforeCut = 0.5;
-  Trees lined;
-  Trees plain;
-  for (const CallTree* tree : taken) {
-    (FollowedLines(*tree) ? lined : plain).push_back(tree);
-  }
-  const Trees& trees = plain.empty() ? lined : plain;
-  const InterpretedParts parts = PartsOf(trace, lined);
-  const FollowCorrection correction = given ? given->plain : CorrectionOf(trace, trees, parts);
-  const Sums sums = SumOf(trace, trees, correction);
-  const Sums with_lines =
-      SumOf(trace, lined, given ? given->lined : CorrectionOf(trace, lined, parts));
-  const Sums before_cut = SumOf(trace, cut == nullptr ? Trees{} : Trees{cut}, correction);
-  const auto units = static_cast<double>(trees.size());
-  FunctionProfile profile;
-  profile.stage = stage;
-  profile.units = plain.size() + lined.size();
-  profile.unit_time = sums.whole / units * 1e-9;
-  for (const CallTree* tree : trees) profile.spread += tree->unit.spread / 100.0 / units;
-  if (sums.whole <= 0) return profile;
-  for (const auto& [key, sum] : sums.functions) {
-    profile.functions.push_back(TimeOf(key, sum, sums.whole, units));
-    const auto found = with_lines.functions.find(key);
-    if (found != with_lines.functions.end()) {
-      AddLines(found->second, static_cast<double>(lined.size()), profile.functions.back());
-    }
-    const auto part = before_cut.functions.find(key);
-    if (!profile.functions.back().lines.empty() || part == before_cut.functions.end()) continue;
-    if (part->second.time >= kLeastBeforeCut * sum.time / units) {
-      AddLines(part->second, 1, profile.functions.back());
-    }
-  }
-  LargestFirst(profile.functions, 0.001);
-  profile.paths = PathsOf(trace, trees, correction);
-  return profile;
-}
 
 // Followed units without and with followed lines. Following lines makes units slower.
 struct UnitSet {
@@ -299,6 +107,59 @@ UnitSet SetOf(const Trees& trees) {
   UnitSet set;
   for (const CallTree* tree : trees) (FollowedLines(*tree) ? set.lined : set.plain).push_back(tree);
   return set;
+}
+
+// Units that took much longer than the others.
+struct SlowPart {
+  Trees trees;
+  double share = 0;  // of the stage's time
+};
+
+// `taken`: at least one unit. `cut`: the longest unit with lines that was cut; nullptr: none. A
+// function whose lines were never followed in a whole unit gets its lines from `cut`, if `cut`
+// holds at least half of the function's mean time in a unit. `given`: the corrections of the units;
+// nullopt: computed from the units of `taken`, since slow units have neighbours of ordinary length.
+FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
+                          const CallTree* cut, const SlowPart& slow = {},
+                          const std::optional<Corrections>& given = std::nullopt) {
+  constexpr double kLeastBeforeCut = 0.5;
+  const UnitSet set = SetOf(taken);
+  const UnitSet slow_set = SetOf(slow.trees);
+  const Trees& slow_plain = slow_set.plain.empty() ? slow_set.lined : slow_set.plain;
+  const FollowedUnits all(set.plain.empty() ? set.lined : set.plain, slow_plain, slow.share);
+  const FollowedUnits lined(set.lined, slow_set.lined, slow.share);
+  const InterpretedParts parts = PartsOf(trace, set.lined);
+  const FollowCorrection correction =
+      given ? given->plain : CorrectionOf(trace, all.ordinary, parts);
+  const FunctionSums sums = SumOf(trace, all, correction);
+  const FunctionSums with_lines =
+      SumOf(trace, lined, given ? given->lined : CorrectionOf(trace, set.lined, parts));
+  const FunctionSums before_cut =
+      SumOf(trace, {cut == nullptr ? Trees{} : Trees{cut}, {}, 0}, correction);
+  FunctionProfile profile;
+  profile.stage = stage;
+  profile.units = taken.size() + (all.weight > 0 ? slow.trees.size() : 0);
+  profile.unit_time = sums.whole / sums.units * 1e-9;
+  for (const CallTree* tree : all.ordinary) {
+    profile.spread += tree->unit.spread / 100.0 / static_cast<double>(all.ordinary.size());
+  }
+  if (sums.whole <= 0) return profile;
+  const double whole = sums.whole / (1 - all.unseen);
+  for (const auto& [key, sum] : sums.functions) {
+    profile.functions.push_back(TimeOf(key, sum, whole, sums.units));
+    const auto found = with_lines.functions.find(key);
+    if (found != with_lines.functions.end()) {
+      AddLines(found->second, with_lines.units, profile.functions.back());
+    }
+    const auto part = before_cut.functions.find(key);
+    if (!profile.functions.back().lines.empty() || part == before_cut.functions.end()) continue;
+    if (part->second.time >= kLeastBeforeCut * sum.time / sums.units) {
+      AddLines(part->second, 1, profile.functions.back());
+    }
+  }
+  LargestFirst(profile.functions, 0.001);
+  profile.paths = PathsOf(trace, all, correction);
+  return profile;
 }
 
 double MedianTime(const Trees& trees) {
@@ -319,6 +180,28 @@ void SplitAt(double most, const Trees& trees, Trees& slow, Trees* others) {
       others->push_back(tree);
     }
   }
+}
+
+// A unit that took more than this many times the median does not count like the others: it may have
+// waited once for a core or for storage.
+constexpr double kMuchLonger = 3;
+
+// The part of a stage's time in units that took much longer than the median. 0 for steps: long ones
+// are pauses, which are told apart.
+double SlowShare(StageId stage, const StageTotals& totals) {
+  if (stage == StageId::kStep) return 0;
+  return totals.durations.ShareAbove(kMuchLonger * totals.durations.Quantile(0.5));
+}
+
+// Returns the units of `drawn` without those that took much longer than their median. Appends
+// these, and the chosen units that took so long, to `slow`.
+Trees TakeSlow(const Trees& drawn, const Trees& chosen, Trees& slow) {
+  if (drawn.size() < 3) return drawn;
+  const double most = kMuchLonger * MedianTime(drawn);
+  Trees ordinary;
+  SplitAt(most, drawn, slow, &ordinary);
+  SplitAt(most, chosen, slow, nullptr);
+  return ordinary;
 }
 
 // Finds the slow units and compares them with the others. The drawn units alone decide from which
@@ -351,8 +234,8 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_t
   // The other units are shorter than their neighbours because the slow units were removed. This
   // says nothing about the cost of events.
   corrections.plain.costs = corrections.lined.costs = 1;
-  return SlowAgainstOthers(ProfileOf(trace, stage, slow.All(), nullptr, corrections),
-                           ProfileOf(trace, stage, others.All(), nullptr, corrections));
+  return SlowAgainstOthers(ProfileOf(trace, stage, slow.All(), nullptr, {}, corrections),
+                           ProfileOf(trace, stage, others.All(), nullptr, {}, corrections));
 }
 
 }  // namespace
@@ -368,7 +251,7 @@ std::string PlaceOf(std::string_view file, std::uint32_t line) {
   return line > 0 ? fmt::format("{}:{}", name, line) : std::string(name);
 }
 
-FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
+FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& stages) {
   const traces::CallTrees read = traces::ReadCallTrees(trace);
   FunctionProfiles profiles;
   for (const StageId stage : {StageId::kSample, StageId::kCollate, StageId::kStep}) {
@@ -386,7 +269,8 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
       }
     }
     if (trees.empty()) continue;
-    profiles.push_back(ProfileOf(trace, stage, WithoutOutliers(trees), cut));
+    SlowPart slow{{}, SlowShare(stage, stages[stage])};
+    profiles.push_back(ProfileOf(trace, stage, TakeSlow(trees, chosen, slow.trees), cut, slow));
     profiles.back().slow = SlowOf(trace, stage, trees, chosen);
   }
   return profiles;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/model/stage_totals.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -95,7 +96,7 @@ struct SlowUnits {
 
 struct FunctionProfile {
   traces::StageId stage = traces::StageId::kNone;
-  std::size_t units = 0;  // units followed from beginning to end, without outliers
+  std::size_t units = 0;  // units followed from beginning to end that count
   double unit_time = 0;   // seconds of one unit, corrected for the cost of following
   double spread = 0;      // fraction by which the time of a unit may be off
   double of_stage = 1;    // the stage's share of the time of the workers, or of the loop
@@ -107,7 +108,10 @@ struct FunctionProfile {
 // One for each stage that was followed: samples, collated batches, steps.
 using FunctionProfiles = std::vector<FunctionProfile>;
 
-[[nodiscard]] FunctionProfiles ProfileFunctions(const traces::Trace& trace);
+// `stages`: of the trace. They tell which part of a stage's time is in units that take more than
+// three times the median; empty: no such unit counts.
+[[nodiscard]] FunctionProfiles ProfileFunctions(const traces::Trace& trace,
+                                                const StageTable& stages = {});
 
 // Whether `file` belongs to the interpreter or to a package that was installed.
 [[nodiscard]] bool IsLibrary(std::string_view file);

@@ -69,6 +69,22 @@ std::uint64_t DurationSketch::CountBelow(double seconds) const {
   return below;
 }
 
+double DurationSketch::ShareAbove(double seconds) const {
+  const double limit = seconds * 1e9;
+  double above = 0;
+  double all = 0;
+  const auto add = [&](double value, std::uint64_t count) {
+    const double time = value * static_cast<double>(count);
+    all += time;
+    if (value > limit) above += time;
+  };
+  for (const std::int64_t value : exact_) add(static_cast<double>(value), 1);
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] > 0) add(MiddleOf(i), buckets_[i]);
+  }
+  return all > 0 ? above / all : 0;
+}
+
 double DurationSketch::Quantile(double p) const {
   if (count_ == 0) return 0;
   if (buckets_.empty()) {

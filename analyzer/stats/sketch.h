@@ -27,6 +27,8 @@ class DurationSketch {
   // The number of values below `seconds`. Exact up to kExact values; beyond that, all values of a
   // bucket count as its middle.
   [[nodiscard]] std::uint64_t CountBelow(double seconds) const;
+  // The part of the sum of all values that values above `seconds` have; 0 if the sum is 0.
+  [[nodiscard]] double ShareAbove(double seconds) const;
 
  private:
   static std::size_t BucketOf(std::int64_t nanoseconds);

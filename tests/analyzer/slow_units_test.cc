@@ -56,10 +56,10 @@ constexpr SlowKind kDrawnLined{.lined = true};
 constexpr SlowKind kChosen{.load = 41, .chosen = true};
 constexpr SlowKind kChosenLined{.load = 41, .chosen = true, .lined = true};
 
-FunctionProfile ProfileFrom(const std::vector<SlowKind>& kinds) {
+FunctionProfile ProfileFrom(const std::vector<SlowKind>& kinds, const StageTable& stages = {}) {
   traces::TraceData data = testing::MakeSynthetic({});
   for (const FollowedUnit& unit : SlowSamplesOf(kinds)) unit.AddTo(DataOf{data});
-  return ProfileFunctions(*traces::MakeTrace(std::move(data))).at(0);
+  return ProfileFunctions(*traces::MakeTrace(std::move(data)), stages).at(0);
 }
 
 const std::vector<SlowKind> kSome = {kDrawn,  kDrawn,  kDrawn,  kDrawn,      kDrawnLined,
@@ -89,6 +89,28 @@ TEST(ChosenSamplesTest, CountInNoShareOfTheOthers) {
   for (std::size_t i = 0; i < with.functions.size(); ++i) {
     EXPECT_NEAR(with.functions[i].share, without.functions[i].share, 1e-9);
   }
+}
+
+// Two samples in a hundred take half of the time of all samples.
+TEST(RareSamplesTest, CountWithTheirPartOfTheTime) {
+  StageTable stages;
+  for (int i = 0; i < 100; ++i) {
+    stages[traces::StageId::kSample].Add(Ms(i < 98 ? 10 : 490).value, -1, 0);
+  }
+  std::vector<SlowKind> kinds = {kDrawn, kDrawn, kDrawn, kDrawn};
+  const FunctionProfile without = ProfileFrom(kinds, stages);
+  EXPECT_EQ(without.functions.at(1).name, "load");
+  EXPECT_NEAR(without.functions[1].share, 0.1, 1e-9) << "no slow sample was followed";
+  EXPECT_NEAR(without.paths.at(0).total, 0.5, 1e-9);
+  EXPECT_EQ(without.units, 4U);
+  kinds.push_back({.load = 392});
+  const FunctionProfile with = ProfileFrom(kinds, stages);
+  EXPECT_EQ(with.functions.at(0).name, "load");
+  EXPECT_NEAR(with.functions[0].share, 0.5 * 0.2 + 0.5 * 0.98, 1e-9);
+  EXPECT_NEAR(with.paths.at(1).total, 0.59, 1e-9);
+  EXPECT_NEAR(with.functions[0].count, 1, 1e-9);
+  EXPECT_EQ(with.units, 5U);
+  EXPECT_NEAR(ProfileFrom(kinds).functions.at(1).share, 0.2, 1e-9) << "no rare samples in the run";
 }
 
 TEST(ChosenSamplesTest, AreLeftOutWhereTheyAreNotSlowThisTime) {
