@@ -355,7 +355,8 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
     if (profile.stage == StageId::kStep) {
       if (diagnosis.run.has_loader()) profile.of_stage = StepFraction(diagnosis.run);
     } else if (whole > 0) {
-      profile.of_stage = std::min(1.0, Seconds(diagnosis.run.stages[profile.stage].wall) / whole);
+      const StageTotals& stage = diagnosis.run.stages[profile.stage];
+      profile.of_stage = std::min(1.0, Seconds(stage.wall + stage.inside) / whole);
     }
   }
   diagnosis.needs = NotEnough(diagnosis);

@@ -33,6 +33,7 @@ struct PartTotals {
 struct StageTotals : PartTotals {
   std::map<StringId, PartTotals> children;  // by span name
   TimeNs queued;  // part of `wall`: waiting before reads, outside of their spans
+  TimeNs inside;  // of collate, beside `wall`: reads, decodes and transforms inside its spans
 };
 
 // Whether the calls are of several kinds with different durations, such as decoding an image and
