@@ -20,6 +20,13 @@ double TimeOfUnits(const CallTreeList& trees) {
   return time;
 }
 
+// Whether a node only passes a call on. Before NumPy 1.25, many functions of NumPy are called
+// through a dispatcher. Where names have their scope (Python 3.11 and later), all of these have the
+// same name, which ends in `public_api`.
+bool OnlyDispatches(const traces::Trace& trace, const CallNode& node) {
+  return trace.String(node.file).starts_with("<__array_function__");
+}
+
 // A node of a tree, and the function and line that its time counts for.
 struct Placed {
   double own = 0;                // nanoseconds
@@ -53,7 +60,8 @@ std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree,
     if (!library || here.owner == kNoCall ||
         (above_is_library && node.kind != CallKind::kBuiltin)) {
       here = {.own = here.own, .owner = i};
-    } else if (here.called == kNoCall) {
+    } else if (here.called == kNoCall || (node.kind != CallKind::kBuiltin &&
+                                          OnlyDispatches(trace, tree.nodes[here.called]))) {
       here.called = i;
     }
   }

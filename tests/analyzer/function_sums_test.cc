@@ -2,6 +2,7 @@
 #include "analyzer/model/function_sums.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,28 @@ namespace {
 using testing::Ms;
 using traces::testing::DataOf;
 using traces::testing::FollowedUnit;
+
+TEST(FunctionSumsTest, AFunctionBehindADispatcherHasItsOwnName) {
+  const std::string numpy = "/usr/lib/python3/dist-packages/numpy";
+  traces::UnitRow row;
+  row.at = Ms(1100);
+  row.duration = row.ordinary = Ms(10);
+  row.neighbours = 8;
+  row.stage = traces::StageId::kSample;
+  FollowedUnit unit(row);
+  const auto item = unit.Function("Points.__getitem__", "/home/a/data.py", 20, {Ms(10), Ms(2)});
+  const auto api = unit.Function("array_function_dispatch.<locals>.decorator.<locals>.public_api",
+                                 "<__array_function__ internals>", 177, {Ms(8), Ms(1)}, item);
+  const auto builtin = unit.Builtin("implement_array_function", {Ms(7), Ms(0)}, api);
+  unit.Function("unique", numpy + "/lib/arraysetops.py", 138, {Ms(7), Ms(7)}, builtin);
+  traces::TraceData data = testing::MakeSynthetic({});
+  unit.AddTo(DataOf{data});
+  const FunctionProfiles profiles = ProfileFunctions(*traces::MakeTrace(std::move(data)));
+  const FunctionTime& function = profiles.at(0).functions.at(0);
+  EXPECT_EQ(function.called.at(0).name, "unique");
+  EXPECT_NEAR(function.called[0].share, 0.7, 1e-9);
+  EXPECT_NEAR(function.called[0].count, 1, 1e-9);
+}
 
 // Collate decodes and transforms what the samples read. Its functions have the share of all of
 // that.
