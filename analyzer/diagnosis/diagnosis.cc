@@ -39,8 +39,9 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
-  const double seen =
-      IsSimulated(loader, run) ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98) : 0.2;
+  const double seen = IsSimulated(loader, run) && !run.handed_on
+                          ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98)
+                          : 0.2;
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
@@ -162,6 +163,17 @@ void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
   found.bottleneck = diagnosis.bottleneck = most->factor;
 }
 
+// The time between two batches is not the training step, so neither the gain of a part nor the
+// ceiling is known. The bottleneck among the parts that make batches stays, as a hint.
+void ForgetStep(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
+  diagnosis.ceiling = 0;
+  diagnosis.gains.clear();
+  loader.attribution.gains.clear();
+  loader.attribution.headroom = 1;
+  if (diagnosis.bottleneck != Factor::kCompute) return;
+  loader.attribution.bottleneck = diagnosis.bottleneck = Factor::kNone;
+}
+
 // Suggests the recorded setting for a loader for which no other setting can be predicted. Requires:
 // the bottleneck is named.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
@@ -240,6 +252,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
   TellGains(loader, !unseen, diagnosis);
   NameByToldGains(loader, diagnosis);
+  if (run.handed_on) ForgetStep(loader, diagnosis);
   if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);
   diagnosis.batch_rate = loader.steady.batch_rate();
   diagnosis.confidence = Confidence(loader, run);
@@ -296,6 +309,7 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return Say<words::kNeedsMaking>(Give<"package">(run.config.package));
   }
   if (loader.fetched < 0.5) return Say<words::kNeedsSight>();
+  if (run.handed_on) return Say<words::kNeedsStep>();
   if (!loader.steady.steady) {
     return Say<words::kNeedsSteady>(Give<"batches">(loader.steady.batches),
                                     Give<"more">(16 - loader.steady.batches));

@@ -7,6 +7,7 @@
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/needs.h"
 #include "analyzer/words/verdict.h"
 #include "analyzer/words/verdict_feed.h"
 
@@ -16,11 +17,11 @@ namespace {
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
-// Whether the simulation explains the run too badly for the headline to name a gain.
 Statement PartOf(Factor factor, const Diagnosis& diagnosis) {
   return PartOf(factor, diagnosis.run.stages, diagnosis.loader && diagnosis.loader->cpu.helped);
 }
 
+// Whether the simulation explains the run too badly for the headline to name a gain.
 bool IsUnsure(const LoaderDiagnosis& loader) {
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUselessReplay;
 }
@@ -120,6 +121,14 @@ Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   }
   return Say<words::kHint>(Give<"needs">(diagnosis.needs), Give<"part">(part),
                            Give<"factor">(factor), Give<"wait">(wait));
+}
+
+Statement HandedOn(const Diagnosis& diagnosis) {
+  std::optional<Statement> part;
+  if (IsPart(diagnosis.bottleneck)) part = PartOf(diagnosis.bottleneck, diagnosis);
+  return Say<words::kHandedOn>(Give<"wait">(diagnosis.wait_fraction),
+                               Give<"rate">(diagnosis.samples_rate),
+                               Give<"unit">(RateUnit(diagnosis)), Give<"part">(part));
 }
 
 Statement DescribeDevice(const DeviceUse& use) {
@@ -304,6 +313,7 @@ Statement RateUnit(bool samples_known) {
 Statement Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
   const LoaderDiagnosis& loader = *diagnosis.loader;
+  if (diagnosis.needs.Is(words::kNeedsStep)) return HandedOn(diagnosis);
   // Most batches were not seen being made, but the loop's rate and waiting were measured.
   const bool measured = loader.fetched < 0.5 && loader.steady.batches > 0 &&
                         IsSimulated(loader, diagnosis.run.loader());

@@ -10,6 +10,7 @@
 #include "analyzer/model/loop_use.h"
 #include "analyzer/model/main_rank.h"
 #include "analyzer/model/run_builder.h"
+#include "analyzer/model/taking_thread.h"
 #include "analyzer/model/threads_beside.h"
 #include "analyzer/stats/quantile.h"
 
@@ -357,6 +358,9 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   if (model.has_loader()) {
     const RankPlace* place = model.ranks.Find(model.loader().config.consumer);
     if (place != nullptr) model.host = ShareOf(model.ranks.hosts[place->host], *place);
+  }
+  if (model.stages[traces::StageId::kKernel].count == 0) {
+    for (LoaderRun& run : model.loaders) run.handed_on = HandsBatchesOn(trace, run);
   }
   NarrowAffinity(model.host, MasksOfMakers(trace, model));
   const std::uint64_t on_device =

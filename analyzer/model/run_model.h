@@ -75,6 +75,7 @@ struct LoaderRun {
   // batches; the sum over all such threads. Set only for the main loader.
   ThreadStages threads_stages;
   std::size_t stage_threads = 0;  // the number of these threads
+  bool handed_on = false;         // HandsBatchesOn(): its steps are not the training steps
   bool inferred = false;       // no facts were recorded; the arguments are guessed from the spans
   std::vector<Batch> batches;  // sorted by generation and index; only delivered batches
   std::vector<SampleCost> samples;  // of the batches, in the same order

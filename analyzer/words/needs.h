@@ -62,6 +62,12 @@ inline constexpr Message kNeedsSight{
     "needs.sight",
     "not enough: needs to know how each batch was made, and for most that was not recorded",
     "数据不足：需要知道每个批次的制作过程，而多数批次没有这一记录"};
+inline constexpr Message kNeedsStep{
+    "needs.step",
+    "not enough: needs the training step, and a thread of the program takes the batches and hands "
+    "them on, so the step was not seen; measure other settings with penstock sweep",
+    "数据不足：需要训练步，而批次由程序的一个线程取走再转交，没有看到训练步；请用 penstock sweep "
+    "测量其他设置"};
 inline constexpr Message kNeedsSteady{
     "needs.steady",
     "not enough: needs 16 batches after the queues have filled, and has {batches:count}; record "

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread of the program that takes the batches and hands them on, so that the training step is
+// not seen. The report then makes no claim about that step.
+#include "analyzer/model/taking_thread.h"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/report.h"
+#include "analyzer/words/needs.h"
+#include "analyzer/words/verdict.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/traces/call_tree_maker.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::MakeSynthetic;
+using testing::Ms;
+using testing::Synthetic;
+using traces::testing::DataOf;
+using traces::testing::FollowedUnit;
+
+// A loop that waits for slow workers. Its thread is not the first one of its process.
+traces::TraceData TakenByThread() {
+  Synthetic run;
+  run.workers = 1;
+  run.costs = testing::Always({1, 40, 8, 1, 0.1, 0.2, 1, 0});
+  traces::TraceData data = MakeSynthetic(run);
+  data.threads[0].tid = data.processes[0].pid + 1;
+  return data;
+}
+
+// A step whose calls were followed: a function of `file` takes all of its time.
+void AddStep(const char* file, traces::TraceData& data) {
+  traces::UnitRow row;
+  row.at = Ms(1100);
+  row.duration = Ms(1);
+  row.stage = traces::StageId::kStep;
+  FollowedUnit unit(row);
+  unit.Function("work", file, 5, {Ms(1), Ms(1)});
+  unit.AddTo(DataOf{data});
+}
+
+bool HandsOn(traces::TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  return HandsBatchesOn(*trace, BuildRunModel(*trace).loader());
+}
+
+TEST(TakingThreadTest, TheFirstThreadOfAProcessTrains) {
+  EXPECT_FALSE(HandsOn(MakeSynthetic({})));
+}
+
+TEST(TakingThreadTest, AnotherThreadHandsBatchesOn) {
+  traces::TraceData data = TakenByThread();
+  EXPECT_TRUE(HandsOn(data));
+  AddStep("/home/a/prefetcher.py", data);
+  EXPECT_TRUE(HandsOn(std::move(data)));
+}
+
+TEST(TakingThreadTest, AThreadThatCallsAnOptimizerTrains) {
+  traces::TraceData data = TakenByThread();
+  AddStep("/usr/lib/python3/dist-packages/torch/optim/sgd.py", data);
+  EXPECT_FALSE(HandsOn(std::move(data)));
+}
+
+TEST(TakingThreadTest, ThreadsOfImportedTracesTellNothing) {
+  traces::TraceData data = TakenByThread();
+  data.processes[0].features = 0;
+  EXPECT_FALSE(HandsOn(std::move(data)));
+}
+
+TEST(TakingThreadTest, NothingIsClaimedOfTheStep) {
+  const auto trace = traces::MakeTrace(TakenByThread());
+  const Report report = BuildReport(*trace, "run.penstock");
+  const Diagnosis& diagnosis = report.diagnosis;
+  EXPECT_TRUE(diagnosis.needs.Is(words::kNeedsStep));
+  EXPECT_TRUE(diagnosis.summary.Is(words::kHandedOn));
+  EXPECT_NE(English(diagnosis.summary).find("As a hint: Decode takes most"), std::string::npos)
+      << English(diagnosis.summary);
+  EXPECT_EQ(diagnosis.ceiling, 0);
+  EXPECT_TRUE(diagnosis.gains.empty());
+  EXPECT_LT(diagnosis.confidence, 0.25);
+  EXPECT_TRUE(report.plan.missing.Is(words::kNeedsStep));
+  for (const Finding& finding : report.findings) EXPECT_FALSE(finding.predicted) << finding.id;
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
