@@ -39,10 +39,12 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
+  const std::optional<Drift>& drift = loader.steady.drift;
+  const double level = drift ? std::min(drift->ratio(), 1 / drift->ratio()) : 1;
   const double seen = IsSimulated(loader, run) && !run.handed_on
                           ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98)
                           : 0.2;
-  return std::clamp(replay * name * amount * seen, 0.0, 0.99);
+  return std::clamp(replay * name * amount * level * seen, 0.0, 0.99);
 }
 
 // Seconds in which the loop takes batches of other loaders: their epochs between the first and the
@@ -313,6 +315,14 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   if (!loader.steady.steady) {
     return Say<words::kNeedsSteady>(Give<"batches">(loader.steady.batches),
                                     Give<"more">(16 - loader.steady.batches));
+  }
+  // A larger drift makes predictions from the mean of the run wrong.
+  constexpr double kMostDrift = 1.25;
+  if (const std::optional<Drift>& drift = loader.steady.drift;
+      drift && std::max(drift->ratio(), 1 / drift->ratio()) >= kMostDrift) {
+    return Say<words::kNeedsLevel>(
+        Give<"rises">(drift->rises()), Give<"first">(drift->first), Give<"last">(drift->last),
+        Give<"unit">(RateUnit(run.samples_known)), Give<"cache">(loader.steady.fills_cache));
   }
   constexpr double kMostOfTime = 0.5;
   double longest = 0;

@@ -212,6 +212,29 @@ void KeepRegime(const RegimeChange& change,
   if (!windows.empty()) windows.front().first = std::max(windows.front().first, change.at);
 }
 
+// Whether reading and decoding take much less of each batch in the last third of the batches in the
+// windows than in the first third.
+bool FillsCache(const LoaderRun& run, const std::vector<bool>& in_window) {
+  constexpr double kLess = 0.5;
+  constexpr double kMuch = 0.05;  // of making a batch
+  std::vector<const Batch*> batches;
+  for (std::size_t i = 0; i < in_window.size(); ++i) {
+    if (in_window[i] && run.batches[i].was_fetched()) batches.push_back(&run.batches[i]);
+  }
+  const std::size_t third = batches.size() / 3;
+  const auto cost = [&](std::size_t from) {
+    double sum = 0;
+    for (std::size_t i = from; i < from + third; ++i) {
+      sum += batches[i]->read.wall + batches[i]->decode.wall;
+    }
+    return sum;
+  };
+  double made = 0;
+  for (std::size_t i = 0; i < third; ++i) made += batches[i]->fetch.wall;
+  const double first = cost(0);
+  return first > kMuch * made && cost(batches.size() - third) < kLess * first;
+}
+
 }  // namespace
 
 double UsualStep(const LoaderRun& run) {
@@ -331,6 +354,14 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   BootstrapOptions options;
   options.block = static_cast<std::size_t>(std::max(1, run.config.credits()));
   state.rate = BootstrapRate(amounts, state.intervals, options);
+  if (run.use != LoopUse::kInterleaved) {
+    state.drift = FindDrift(amounts, state.intervals, options);
+  }
+  if (state.drift) {
+    state.rate.low = std::min(state.rate.low, state.drift->last);
+    state.rate.high = std::max(state.rate.high, state.drift->last);
+    state.fills_cache = FillsCache(run, state.in_window);
+  }
   return state;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/model/run_model.h"
 #include "analyzer/stats/bootstrap.h"
+#include "analyzer/stats/drift.h"
 
 namespace penstock::analyzer {
 
@@ -34,7 +35,7 @@ struct SteadyState {
   double time = 0;          // seconds, without pauses
   double wait = 0;          // seconds of `time` in next()
   double samples = 0;
-  Interval rate;  // samples per second, 90 % interval
+  Interval rate;  // samples per second, 90 % interval; if the rate drifts, it reaches to the end
   double pauses_time = 0;
   std::vector<Pause> pauses;  // in the window
   std::vector<bool> paused;   // by batch, over the whole run: its step was a pause
@@ -46,11 +47,15 @@ struct SteadyState {
   std::int64_t to = kNever;
   std::optional<RegimeChange> change;  // the last change of rate; only `paused` also covers the
                                        // time before it
-  std::vector<bool> in_window;         // by batch: whether its interval counts
+  std::optional<Drift> drift;   // samples per second, if the rate still rises or falls at the end
+  bool fills_cache = false;     // fewer and fewer samples are read or decoded
+  std::vector<bool> in_window;  // by batch: whether its interval counts
   std::vector<double>
       intervals;  // by batch in the windows: seconds from the delivery before it to its own
   std::vector<double> waits;
 
+  // Whether `rate` is one that lasts.
+  [[nodiscard]] bool lasts() const { return steady && !drift; }
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
   [[nodiscard]] double batch_rate() const {
     return time > 0 ? static_cast<double>(batches) / time : 0;
@@ -65,8 +70,8 @@ struct SteadyState {
 // the time before the change: a mean of both rates is the speed of neither, and the run goes on at
 // the last one. A change is a rate that is at least 1.25 times as high or as low as before. Each
 // side of the change must have at least 32 batches, two seconds and an eighth of the batches (ours;
-// FindShifts()). No change is looked for if the loader is used together with others, because its
-// batches have no rate of their own.
+// FindShifts()). If the rate changes evenly instead, it drifts (FindDrift()). Neither is looked for
+// if the loader is used together with others, because its batches have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop. Apart from the first steps of a

@@ -120,7 +120,7 @@ std::string Verdict(const Report& report, Language language) {
   std::string text = Paragraph("verdict", Render(diagnosis.summary, language));
   text += Paragraph("dim", Render(ConfidenceOf(diagnosis), language));
   text += "<div class=\"tiles\">\n";
-  const bool steady = diagnosis.loader && diagnosis.loader->steady.steady;
+  const bool steady = diagnosis.loader && diagnosis.loader->steady.lasts();
   if (diagnosis.base_rate() > 0) {
     text += Tile(fmt::format("{} {}", ShortNumber(diagnosis.base_rate()),
                              Render(RateUnit(diagnosis), language)),
@@ -139,8 +139,9 @@ std::string Verdict(const Report& report, Language language) {
   text += "</div>\n";
   const auto line = [&](const Statement& what) { text += Paragraph("", Render(what, language)); };
   line(Say<words::kThroughputIs>(Give<"what">(ThroughputOf(diagnosis))));
-  Statement change = RateChangeOf(diagnosis);
-  if (!change.empty()) line(Say<words::kThroughputIs>(Give<"what">(std::move(change))));
+  for (Statement& change : Statements{RateChangeOf(diagnosis), RateDriftOf(diagnosis)}) {
+    if (!change.empty()) line(Say<words::kThroughputIs>(Give<"what">(std::move(change))));
+  }
   Statement loader = LoaderOf(diagnosis);
   if (!loader.empty()) line(Say<words::kLoaderIs>(Give<"what">(std::move(loader))));
   for (Statement& other : OtherLoaders(diagnosis)) {

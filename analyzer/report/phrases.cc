@@ -27,7 +27,7 @@ Statement ThroughputOf(const Diagnosis& diagnosis) {
       Give<"rate">(diagnosis.samples_rate), Give<"unit">(RateUnit(diagnosis)),
       GiveIf<"low">(loader, steady.rate.low), GiveIf<"high">(loader, steady.rate.high),
       GiveIf<"batch_rate">(loader && diagnosis.run.loader().samples_known, diagnosis.batch_rate),
-      GiveIf<"steady">(steady.steady, steady.batches),
+      GiveIf<"steady">(steady.lasts(), steady.batches),
       GiveIf<"batches">(loader, loader ? diagnosis.run.loader().batches.size() : 0),
       GiveIf<"whole">(loader, diagnosis.whole_rate), GiveIf<"pauses">(paused, steady.pauses.size()),
       GiveIf<"paused">(paused, steady.pauses_time));
@@ -54,6 +54,15 @@ Statement RateChangeOf(const Diagnosis& diagnosis) {
   return Say<words::kRateChanged>(Give<"at">(Seconds(TimeNs{change.at} - diagnosis.run.begin)),
                                   Give<"before">(change.before), Give<"after">(change.after),
                                   Give<"unit">(RateUnit(diagnosis)));
+}
+
+Statement RateDriftOf(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader || !diagnosis.loader->steady.drift) return {};
+  const SteadyState& steady = diagnosis.loader->steady;
+  return Say<words::kRateDrifts>(
+      Give<"rises">(steady.drift->rises()), Give<"first">(steady.drift->first),
+      Give<"last">(steady.drift->last), Give<"unit">(RateUnit(diagnosis)),
+      Give<"cache">(steady.fills_cache));
 }
 
 Statement LoaderOf(const Diagnosis& diagnosis) {

@@ -32,6 +32,8 @@ namespace penstock::analyzer {
 // When the rate changed permanently, and which part of the run the steady figures describe; empty
 // if the rate did not change.
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
+// That the rate still rises or falls at the end of the run; empty if it keeps its level.
+[[nodiscard]] Statement RateDriftOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 1.31x the steady rate": relative to the base of the diagnosis

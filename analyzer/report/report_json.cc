@@ -26,7 +26,7 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.Key("throughput").BeginObject();
   json.Field("samples_per_s", diagnosis.samples_rate);
   json.Field("batches_per_s", diagnosis.batch_rate);
-  json.Field("steady_state", diagnosis.loader ? diagnosis.loader->steady.steady
+  json.Field("steady_state", diagnosis.loader ? diagnosis.loader->steady.lasts()
                                               : diagnosis.feed.to > diagnosis.feed.from);
   json.Field("whole_run_samples_per_s", diagnosis.whole_rate);
   json.Field("base", BaseName(diagnosis.whole_run));
@@ -44,6 +44,15 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
       json.Field("after_samples_per_s", steady.change->after);
       json.Key("statement");
       WriteStatement(RateChangeOf(diagnosis), json);
+      json.EndObject();
+    }
+    if (steady.drift) {
+      json.Key("drift").BeginObject();
+      json.Field("first_third_samples_per_s", steady.drift->first);
+      json.Field("last_third_samples_per_s", steady.drift->last);
+      json.Field("fills_cache", steady.fills_cache);
+      json.Key("statement");
+      WriteStatement(RateDriftOf(diagnosis), json);
       json.EndObject();
     }
   }

@@ -269,6 +269,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));
+  text += Labelled("drift", English(RateDriftOf(diagnosis)));
   if (WaitKnown(diagnosis)) text += Labelled("wait", English(WaitOf(report)));
   text += Labelled("loader", English(LoaderOf(diagnosis)));
   for (const Statement& other : OtherLoaders(diagnosis)) {

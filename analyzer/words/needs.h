@@ -73,6 +73,14 @@ inline constexpr Message kNeedsSteady{
     "not enough: needs 16 batches after the queues have filled, and has {batches:count}; record "
     "{more:count} more",
     "数据不足：队列填满后需要 16 个批次，现有 {batches:count} 个，请再多录制 {more:count} 个"};
+inline constexpr Message kNeedsLevel{
+    "needs.level",
+    "not enough: needs a rate that keeps its level, and it still [rises?rises|falls] from "
+    "{first:rate} to {last:rate} {unit:words}[cache?, while a cache fills (each worker may fill "
+    "its own)]; record for longer, or look at the end of the recording alone",
+    "数据不足：需要保持不变的速率，而速率仍在从 {first:rate} [rises?上升|下降]到 {last:rate} "
+    "{unit:words}[cache?，此时某个缓存正在填充（每个工作进程可能各有一份）]；请延长录制，或只看录制"
+    "的末尾部分"};
 inline constexpr Message kNeedsExplained{
     "needs.explained",
     "the simulation does not match this run ({error:%+0}), so no gain is predicted: spans are "

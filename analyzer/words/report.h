@@ -26,6 +26,13 @@ inline constexpr Message kRateChanged{
     "{unit:words}; steady figures and predictions are of what followed",
     "开始 {at:duration} 后速率变为另一水平并保持：{before:rate} → {after:rate} "
     "{unit:words}；稳定数值和预测只针对其后部分"};
+inline constexpr Message kRateDrifts{
+    "throughput.drifts",
+    "the rate still [rises?rises|falls]: {first:rate} {unit:words} in the first third, "
+    "{last:rate} in the last[cache?; samples are read or decoded less and less often, so a cache "
+    "fills, and each worker may fill its own]",
+    "速率仍在[rises?上升|下降]：前三分之一为 {first:rate} {unit:words}，后三分之一为 {last:rate}"
+    "[cache?；读取或解码的样本越来越少，说明某个缓存正在填充，每个工作进程可能各有一份]"};
 inline constexpr Message kLoader{
     "loader",
     "[{name:text}: ]{kind:text}, [workers?[threads?{workers:count thread}|{workers:count worker}]|"

@@ -2,6 +2,7 @@
 //
 // Runs whose rate changes permanently. The report says so, and its steady figures describe the part
 // after the change.
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -9,7 +10,9 @@
 #include <simdjson.h>
 
 #include "analyzer/report/html_report.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/report.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -52,6 +55,45 @@ TEST(RegimeTest, PredictionsStartFromTheLastOne) {
   EXPECT_EQ(loader.pipeline.skipped, loader.steady.change->batch);
   EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode);
   EXPECT_NEAR(loader.attribution.SpeedupOf(Factor::kDecode), 26.8 / 4.3, 1);
+}
+
+// Each worker keeps what it has decoded, so that a batch takes less and less.
+Synthetic FillsItsCache() {
+  Synthetic run;
+  run.batches = 900;
+  run.costs = [](int /*epoch*/, int index) {
+    return Costs{1, 40 * std::exp(-index / 360.0), 10, 0.5, 0.1, 0.3, 4, 0};
+  };
+  return run;
+}
+
+TEST(DriftTest, ARateThatStillRisesIsNotSteady) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(FillsItsCache()));
+  const SteadyState& steady = diagnosis.loader->steady;
+  EXPECT_FALSE(steady.change);
+  ASSERT_TRUE(steady.drift);
+  EXPECT_GT(steady.drift->ratio(), 1.4);
+  EXPECT_TRUE(steady.fills_cache);
+  EXPECT_FALSE(steady.lasts());
+  EXPECT_GE(steady.rate.high, steady.drift->last);
+  EXPECT_LT(diagnosis.confidence, 0.7);
+  EXPECT_NE(English(diagnosis.needs).find("it still rises from"), std::string::npos)
+      << English(diagnosis.needs);
+  EXPECT_NE(English(diagnosis.needs).find("each worker may fill its own"), std::string::npos);
+  const auto trace = SyntheticTrace(FillsItsCache());
+  const Report report = BuildReport(*trace, "run.penstock");
+  EXPECT_FALSE(report.plan.missing.empty());
+  EXPECT_TRUE(RateDriftOf(report.diagnosis).Is(words::kRateDrifts));
+  EXPECT_NE(English(ThroughputOf(report.diagnosis)).find("NOT steady"), std::string::npos);
+}
+
+TEST(DriftTest, ASlowStartOrAnEvenRateIsNoDrift) {
+  EXPECT_FALSE(Diagnose(*SyntheticTrace(ChangesTo(20))).loader->steady.drift);
+  Synthetic run = FillsItsCache();
+  run.costs = [](int /*epoch*/, int index) {
+    return Costs{1, index < 120 ? 30.0 - index / 8.0 : 15, 10, 0.5, 0.1, 0.3, 4, 0};
+  };
+  EXPECT_FALSE(Diagnose(*SyntheticTrace(run)).loader->steady.drift);
 }
 
 TEST(RegimeTest, ARunOfOneRateHasNone) {
