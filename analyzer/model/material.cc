@@ -180,6 +180,19 @@ double TorchShare(const std::string& fact) {
   return all > 0 ? static_cast<double>(own) / all : 0;
 }
 
+// Bytes of one sample in a collated batch, over all batches whose bytes are known: texts and boxes
+// give batches of different sizes. 0 if none is known.
+double MeanSampleBytes(const LoaderRun& run) {
+  double bytes = 0;
+  double samples = 0;
+  for (const Batch& batch : run.batches) {
+    if (batch.bytes == 0) continue;
+    bytes += static_cast<double>(batch.bytes);
+    samples += static_cast<double>(batch.samples > 0 ? batch.samples : run.samples_per_batch);
+  }
+  return samples > 0 ? bytes / samples : 0;
+}
+
 double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, const FilesSeen& files,
                     double file_bytes) {
   constexpr double kReturns = 0.05;  // of the files; a read that was retried is no return
@@ -224,7 +237,10 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     material.decoded_bytes = static_cast<double>(decode.bytes.value) / samples;
   }
   const auto size = static_cast<double>(run.samples_per_batch);
-  if (size > 0) material.sample_bytes = FilledBatchBytes(model, run) / size;
+  material.sample_bytes = MeanSampleBytes(run);
+  if (size > 0 && !(material.sample_bytes > 0)) {
+    material.sample_bytes = FilledBatchBytes(model, run) / size;
+  }
   const ProcessId consumer = run.config.consumer;
   if (run.config.id >= 0 && consumer.value < trace.processes().size()) {
     const std::string loader = "loader." + std::to_string(run.config.id);

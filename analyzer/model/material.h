@@ -28,7 +28,7 @@ struct Material {
   double file_bytes = 0;          // bytes read for one sample
   double decoded_bytes = 0;       // bytes that decoding one sample gave; for pictures three per
                                   // pixel
-  double sample_bytes = 0;        // bytes of one sample in a collated batch
+  double sample_bytes = 0;        // mean bytes of one sample in a collated batch
   double torch_share = 0;         // fraction of its memory that PyTorch allocated; 0: not known
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known

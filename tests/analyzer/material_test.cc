@@ -59,6 +59,23 @@ bool Offers(const Diagnosis& diagnosis, std::string_view lever) {
   return false;
 }
 
+// Most texts are short, and a few fill batches that are ten times as large.
+TEST(MaterialTest, ASampleHasTheMeanOfItsBatches) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("jpeg", ""));
+  std::size_t collated = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      const bool carries = span.stage == StageId::kCollate || span.stage == StageId::kPut ||
+                           span.stage == StageId::kGet || span.stage == StageId::kFetch;
+      if (!carries) continue;
+      span.bytes = Bytes{span.batch.index % 4 == 0 ? 4000U : 400U};
+      collated += span.stage == StageId::kCollate ? 1 : 0;
+    }
+  }
+  ASSERT_GT(collated, 0U);
+  EXPECT_NEAR(DiagnosisOf(std::move(data)).loader->material.sample_bytes, 1300.0 / 4, 10);
+}
+
 TEST(PictureFormatTest, IsThatOfTheExtension) {
   EXPECT_EQ(PictureFormat("/data/a.b/c.JPG"), "jpeg");
   EXPECT_EQ(PictureFormat("c.jpeg"), "jpeg");

@@ -20,6 +20,7 @@ _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
 _LOADER_FACTS = 64  # loaders that get facts; a program may make many more
 _BATCH_TENSORS = 4096  # a batch with more tensors is not described
+_DESCRIBED = 32  # batches of a loader that are described: the facts hold their mean
 _CHANNELS = 4  # a first dimension of at most this length may be the channels of a picture
 
 
@@ -325,26 +326,36 @@ def describe_samples(number, data):
 
 
 def describe_batch(number, data, collated):
-    """Writes the bytes of a loader's first batch by data type, and its number of tensors.
+    """Writes the bytes of a loader's batch by data type, as the mean of the batches that were described so far, and
+    for the first one its number of tensors.
 
     `collated`: the loader collated the batch. If it did not, several tensors with the same first dimension show that
     the dataset makes batches itself.
     """
-    if number is None or number >= _LOADER_FACTS or not first_time("batch", number):
+    if number is None or number >= _LOADER_FACTS:
         return
+    described = process().described.setdefault(number, _Described())
+    if described.batches >= _DESCRIBED:
+        return
+    described.batches += 1
     try:
-        types, count, lengths = {}, 0, []
+        count, lengths = 0, []
         with unseen(sys.modules["torch"]):
             for tensor in _tensors(data):
                 lengths.append(tensor.shape[0] if tensor.dim() else 0)
                 count += 1
                 if count > _BATCH_TENSORS:
+                    described.batches = _DESCRIBED
                     return
                 name = str(tensor.dtype).rpartition(".")[2]
-                types[name] = types.get(name, 0) + tensor.numel() * tensor.element_size()
-        if types:
-            text = " ".join("%s:%d" % item for item in sorted(types.items()))
+                described.bytes[name] = described.bytes.get(name, 0) + tensor.numel() * tensor.element_size()
+        text = " ".join("%s:%d" % (name, size // described.batches) for name, size in sorted(described.bytes.items()))
+        if text and text != described.text:
+            described.text = text
             fact("loader.%d.batch_types" % number, text)
+        if described.batches > 1:
+            return
+        if text:
             fact("loader.%d.batch_tensors" % number, str(count))
             sharing = sys.modules.get("torch.multiprocessing")
             fact("torch.sharing_strategy", sharing.get_sharing_strategy() if sharing else "unknown")
@@ -352,7 +363,18 @@ def describe_batch(number, data, collated):
         if not collated and count > 1 and len(set(lengths)) == 1 and lengths[0] > _CHANNELS:
             fact("loader.%d.batch_length" % number, str(lengths[0]))
     except Exception:
-        pass
+        described.batches = _DESCRIBED
+
+
+class _Described:
+    """The batches of a loader that were described."""
+
+    __slots__ = ("batches", "bytes", "text")
+
+    def __init__(self):
+        self.batches = 0
+        self.bytes = {}  # by data type, summed over the batches
+        self.text = ""
 
 
 def patch(dataloader):

@@ -53,6 +53,7 @@ class _Process:
         self.loaders = 0
         self.anew = set()  # numbers of the loaders that the program made again after dropping them
         self.seen = set()  # keys that first_time() was asked about
+        self.described = {}  # number of a loader -> what torch_options.describe_batch() found
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
         self.alike = {}  # key of torch_options._alike() -> [_Earlier, ...]
 

@@ -77,6 +77,18 @@ for data, index in Equal(Map(4), batch_size=2):
         self.assertIn("loader.0.batch_types", facts)
         self.assertNotIn("loader.0.made_at", facts)
 
+    def test_batches_of_different_lengths_have_the_bytes_of_their_mean(self):
+        result = run(
+            """
+class Growing(Map):
+    def __getitem__(self, index):
+        return torch.zeros(index)
+for batch in DataLoader(Growing(9), batch_size=1): pass
+"""
+        )
+        self.check_clean(result)
+        self.assertEqual(result.facts()["loader.0.batch_types"], "float32:%d" % (4 * (0 + 1 + 3 + 7) / 4))
+
     def test_without_workers_the_first_samples_tell_whose_memory_they_are_in(self):
         result = run(
             """
