@@ -169,4 +169,18 @@ inline constexpr Message kColumnDataBound{"page.column.data-bound", "data-bound"
 inline constexpr Message kColumnHeldUp{"page.column.held-up", "others held up", "拖慢其他 rank"};
 inline constexpr Message kClockOf{"page.clock-of", "clock of {clock:words}", "时钟 {clock:words}"};
 
+// The plan on the page.
+inline constexpr Message kPlanLink{"plan.link", "plan", "计划"};
+inline constexpr Message kPlanPlot{"plan.plot", "Rate after each step of the plan",
+                                   "计划每一步之后的速率"};
+inline constexpr Message kPlanCaption{
+    "plan.caption",
+    "Each bar is the predicted rate with all steps up to it; lines are 90 % intervals. The last "
+    "bar is the rate if data cost nothing. All rates are of the [whole?whole run, start-up "
+    "included|steady part].",
+    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据不耗时情况下的速率。速率均为"
+    "[whole?全程（含启动）|稳定阶段]的速率。"};
+inline constexpr Message kPlanTryTitle{"plan.try-title", "What the trace cannot tell",
+                                       "跟踪无法回答的问题"};
+
 }  // namespace penstock::analyzer::words

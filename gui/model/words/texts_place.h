@@ -27,5 +27,9 @@
   X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
-    "时间线中选中的记录。单击或 Esc：取消选中。")
+    "时间线中选中的记录。单击或 Esc：取消选中。") \
+  X(kMouseWheel, "wheel", "滚轮") \
+  X(kMouseDrag, "drag", "拖动") \
+  X(kMouseClick, "click", "单击") \
+  X(kMouseDoubleClick, "double click", "双击")
 // clang-format on
