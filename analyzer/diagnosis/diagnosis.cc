@@ -104,8 +104,8 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
          diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }
 
-// The share of waits in the time of the loop, as in the stage table: waits for first batches and for
-// other loaders count, and so do the last next() calls of epochs.
+// The share of waits in the time of the loop, as in the stage table: waits for first batches and
+// for other loaders count, and so do the last next() calls of epochs.
 double WholeWait(const RunModel& model, const LoaderRun& run) {
   double wait = WaitForOthers(model, run, nullptr);
   double all = 0;

@@ -69,7 +69,7 @@ class Files(unittest.TestCase):
     def test_what_is_no_sweep_is_one_line_and_status_4(self):
         whole = json.dumps(sweep())
         newer = dict(sweep(), schema="penstock.sweep/2")
-        for text, word in (("", "empty"), (whole[:len(whole) // 2], "damaged"), ("[]", "holds no spans"),
+        for text, word in (("", "empty"), (whole[:len(whole) // 2], "damaged"), ("[]", "has no spans"),
                            ('{"schema": "penstock.report/1"}', "penstock.report/1"),
                            (json.dumps(newer), "newer"), (json.dumps(dict(sweep(), cells=[])), "no settings"),
                            (json.dumps(dict(sweep(), axes=7)), "axes")):

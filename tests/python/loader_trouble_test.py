@@ -44,7 +44,7 @@ class Trouble(Case):
     def test_what_cannot_be_opened_is_named(self):
         with self.assertRaisesRegex(LoaderError, "/nowhere/at/all"):
             self.loader(source="/nowhere/at/all")
-        with self.assertRaisesRegex(ValueError, "each must be a .tar"):
+        with self.assertRaisesRegex(ValueError, "several sources must all be .tar files"):
             self.loader(source=["a.tar", "b.jpg"])
         with self.assertRaisesRegex(ValueError, "empty sequence"):
             self.loader(source=[])

@@ -276,10 +276,8 @@ def futures():
         waiting = collections.deque()
         for path in itertools.cycle(paths()):
             waiting.append(pool.submit(array_of, path))
-            if len(waiting) > 16:
+            if len(waiting) >= 24:
                 yield len(torch.stack([torch.from_numpy(waiting.popleft().result()) for _ in range(8)]))
-                for more in itertools.islice(itertools.cycle(paths()), 8):
-                    waiting.append(pool.submit(array_of, more))
 
 
 def run(kind):

@@ -28,6 +28,18 @@ std::string WithoutDigits(std::string text) {
   return text;
 }
 
+// The names that a view may show. The SQL view shows what the database holds: its stages and
+// columns have the same names in all languages.
+std::vector<std::string> NamesIn(const Subject& subject, ViewId view) {
+  std::vector<std::string> names = subject.names;
+  if (view != ViewId::kSql) return names;
+  for (std::uint8_t stage = 0; stage < wire::kStageCount; ++stage) {
+    names.emplace_back(traces::StageName(static_cast<traces::StageId>(stage)));
+  }
+  names.insert(names.end(), {"stage", "count", "bytes"});
+  return names;
+}
+
 }  // namespace
 
 std::string NameOf(const Look& look) {
@@ -81,7 +93,7 @@ void Looker::Visit(Subject& subject) {
 void Looker::VisitView(const Subject& subject, const ViewInfo& view) {
   Workspace& workspace = window_->app().workspace();
   workspace.view = view.id;
-  SettleAndCheck({subject.name, view.name, subject.names});
+  SettleAndCheck({subject.name, view.name, NamesIn(subject, view.id)});
   if (view.id == ViewId::kStages) {
     workspace.functions = true;
     SettleAndCheck({subject.name + ", functions", view.name, subject.names});

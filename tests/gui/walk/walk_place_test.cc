@@ -211,7 +211,7 @@ TEST_F(WalkPlace, ALoaderIsChosenForAllViewsThatShowOne) {
     EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:97");
   }
   const std::string command = ViewCommand(workspace());
-  EXPECT_NE(command.find("--view io --loader train.py:97"), std::string::npos) << command;
+  EXPECT_NE(command.find("--view what-if --loader train.py:97"), std::string::npos) << command;
   workspace().view = ViewId::kTimeline;
   Frames(2);
   EXPECT_EQ(workspace().part, nullptr);

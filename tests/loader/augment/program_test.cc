@@ -79,7 +79,7 @@ TEST(AugmentProgramTest, RefusesWithTheOperationAndTheRemedy) {
       {"resize=8x8:cubic", {"filter is \"cubic\"", "bilinear_noaa"}},
       {"resize=8x8,rotate=10:filter=bilinear_noaa", {"nearest or bilinear is needed"}},
       {"resize=8x8,flip=2", {"flip: p is \"2\"", "0 to 1"}},
-      {"resize=8x8,flip=0.5:0.5", {"too many", "it takes p"}},
+      {"resize=8x8,flip=0.5:0.5", {"takes no further argument", "it takes p"}},
       {"resize=8x8,flip=q=1", {"no argument \"q\"", "it takes p"}},
       {"resize=8x8,brightness", {"needs an amount", "brightness=0.2"}},
       {"resize=8x8,brightness=-1", {"brightness: amount is \"-1\""}},
