@@ -60,7 +60,9 @@ void SetVariable(const char* name, const char* value) {
 
 bool Readable(const char* path) {
   constexpr int kRead = 4;
-#if defined(SYS_access)  // the call that the loader makes too
+#if defined(SYS_access)
+  // ld.so makes this call at the start of every program. So a sandbox that kills a program at
+  // system calls that it does not allow must allow this one.
   return sys::Call(SYS_access, sys::Pointer(path), kRead) == 0;
 #else
   return sys::Call(SYS_faccessat, -100, sys::Pointer(path), kRead) == 0;
@@ -154,13 +156,24 @@ void FindClock() {
   }
 }
 
+// Whether one of the entries of `path`, which have colons between them, is `folder`.
+bool HasEntry(const char* path, const char* folder) {
+  const size_t size = Length(folder);
+  for (const char* at = path; (at = Find(at, folder)) != nullptr; ++at) {
+    if ((at == path || at[-1] == ':') && (at[size] == 0 || at[size] == ':')) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void ExtendPythonPath() {
   if (g_config.python[0] == 0) {
     return;
   }
   SetVariable("PENSTOCK_PYTHON", g_config.python);
   const char* old = Variable("PYTHONPATH");
-  if (old != nullptr && Find(old, g_config.python) != nullptr) {
+  if (old != nullptr && HasEntry(old, g_config.python)) {
     return;
   }
   static char path[16384];  // the constructor runs once
@@ -189,17 +202,29 @@ void SaveVariables() {
   }
 }
 
-using FnKeyCreate = int(unsigned*, void (*)(void*));
-using FnSetSpecific = int(unsigned, const void*);
-uint32_t g_key_state = 0;  // 0 unknown, 1 being made, 2 usable, 3 none
-unsigned g_key = 0;
-FnKeyCreate* g_key_create = nullptr;
-FnSetSpecific* g_set_specific = nullptr;
+// The functions of thread keys. Looked up at run time, since glibc 2.34 moved them from libpthread
+// to libc.
+struct ThreadKeys {
+  int (*create)(unsigned*, void (*)(void*)) = nullptr;
+  int (*remove)(unsigned) = nullptr;
+  int (*set)(unsigned, const void*) = nullptr;
+  explicit operator bool() const {
+    return create != nullptr && remove != nullptr && set != nullptr;
+  }
+};
+ThreadKeys g_thread_keys;  // set by the constructor; empty if libpthread was not loaded then
 
-// Looks these functions up at run time, since glibc 2.34 moved them from libpthread to libc.
-void FindThreadKeys() {
-  g_key_create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
-  g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
+constexpr uint64_t kNoKey = 1;
+constexpr uint64_t kFirstKey = 2;
+// atomic: 0: no thread has made a key yet; kNoKey: none could be made; else the key + kFirstKey
+uint64_t g_key = 0;
+
+ThreadKeys FindThreadKeys() {
+  ThreadKeys keys;
+  keys.create = reinterpret_cast<decltype(keys.create)>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
+  keys.remove = reinterpret_cast<decltype(keys.remove)>(dlsym(RTLD_DEFAULT, "pthread_key_delete"));
+  keys.set = reinterpret_cast<decltype(keys.set)>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
+  return keys;
 }
 
 __attribute__((constructor)) void Start() {
@@ -234,7 +259,7 @@ __attribute__((constructor)) void Start() {
     g_config.on = g_config.agent[0] != 0 && (g_config.arena[0] != 0 || g_config.out[0] != 0);
     if (g_config.on) {
       FindClock();
-      FindThreadKeys();
+      g_thread_keys = FindThreadKeys();
       g_recording = &kOn;
       NoteIsolatedPython();
       StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);
@@ -251,23 +276,35 @@ __attribute__((destructor)) void AtExit() {
   errno = saved;
 }
 
+// Returns the value of g_key. If several threads come here at once, each makes a key; that of the
+// first counts, and the others delete theirs. So no thread waits for another, and a child that was
+// forked meanwhile goes on.
+uint64_t MakeKey(const ThreadKeys& keys) {
+  unsigned made = 0;
+  const bool ok = keys && keys.create(&made, ReleaseThread) == 0;
+  uint64_t key = 0;
+  const uint64_t ours = ok ? made + kFirstKey : kNoKey;
+  if (__atomic_compare_exchange_n(&g_key, &key, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    return ours;
+  }
+  if (ok) {
+    keys.remove(made);
+  }
+  return key;
+}
+
 }  // namespace
 
 void OnThreadExit(ThreadState* state) {
   const int saved = errno;
-  uint32_t expected = 0;
-  if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 0 &&
-      __atomic_compare_exchange_n(&g_key_state, &expected, 1u, false, __ATOMIC_ACQ_REL,
-                                  __ATOMIC_ACQUIRE)) {
-    if (g_key_create == nullptr) {
-      FindThreadKeys();  // libpthread was loaded after us
+  const uint64_t known = __atomic_load_n(&g_key, __ATOMIC_ACQUIRE);
+  if (known != kNoKey) {
+    // If the constructor did not find the functions, libpthread was loaded after it.
+    const ThreadKeys keys = g_thread_keys ? g_thread_keys : FindThreadKeys();
+    const uint64_t key = known != 0 ? known : MakeKey(keys);
+    if (key != kNoKey && keys) {
+      keys.set(static_cast<unsigned>(key - kFirstKey), state);
     }
-    const bool made = g_key_create != nullptr && g_set_specific != nullptr &&
-                      g_key_create(&g_key, ReleaseThread) == 0;
-    __atomic_store_n(&g_key_state, made ? 2u : 3u, __ATOMIC_RELEASE);
-  }
-  if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 2) {
-    g_set_specific(g_key, state);
   }
   errno = saved;
 }

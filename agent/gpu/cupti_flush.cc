@@ -36,7 +36,7 @@ namespace penstock::agent::cupti {
 Session g_session;
 
 bool SessionIsOurs() {
-  return g_session.pid == sys::Pid();
+  return __atomic_load_n(&g_session.pid, __ATOMIC_ACQUIRE) == sys::Pid();
 }
 
 // Reads the clock of the anchors: libc's clock, even if the program has preloaded another one.

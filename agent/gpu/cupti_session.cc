@@ -154,7 +154,7 @@ bool Begin(Reason& why) {
   g_session.ticks_per_ns = static_cast<double>(uint64_t{1} << 20) /
                            static_cast<double>(g_ns_per_tick != 0 ? g_ns_per_tick : 1 << 20);
   ReadClocks();
-  g_session.pid = sys::Pid();
+  __atomic_store_n(&g_session.pid, sys::Pid(), __ATOMIC_RELEASE);
   if (!PrepareBuffers(version >= kRejectsBuffers) || !PrepareDecoder(f, system_threads) ||
       !PrepareDeviceRecords()) {
     why.text.Add("no memory for CUPTI's buffers");
@@ -167,7 +167,7 @@ bool Begin(Reason& why) {
     __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
     why.text.Add("no thread to flush CUPTI");
   }
-  g_session.closed = 1;
+  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   DisableRecords();
   f.unsubscribe(g_session.subscriber);
   return false;

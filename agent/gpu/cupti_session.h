@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the agent knows of CUPTI in the process that uses the device. Threads: set once by the
-// driver's call, from then on used by the flush thread alone, except for the atomics.
+// What the agent knows of CUPTI in the process that uses the device. Threads: the thread in which
+// the driver calls InitializeInjection() sets everything before it starts the flush thread. From
+// then on only the flush thread uses the fields, except for the atomic ones, which any thread may
+// use. If no session could be begun, there is no flush thread.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +14,7 @@
 namespace penstock::agent::cupti {
 
 struct Session {
-  uint32_t pid;     // process that began the session; 0: none
+  uint32_t pid;     // atomic: process that began the session; 0: none
   uint32_t begun;   // atomic: a session was begun or refused; there is no second try
   uint32_t closed;  // atomic: nobody reads CUPTI's buffers any more
   uint32_t stop;    // atomic, futex: asks for the last flush

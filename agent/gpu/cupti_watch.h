@@ -40,8 +40,8 @@ class RecordsWatch {
     uint64_t came;           // records that came, in all
     uint64_t calls_by_then;  // calls when a record came last
     uint64_t calls_by_now;   // calls at the last look
-    uint32_t looks;          // looks since then that saw more calls than the look before
-    double since;            // when a record came last, in seconds
+    uint32_t looks;  // looks since a record came last that saw more calls than the one before
+    double since;    // when a record came last, in seconds
   };
   static void Update(Silence& silence, uint64_t calls, uint64_t came, double seconds);
   static bool IsSure(const Silence& silence, const Seen& seen, bool last);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent as an NVTX injection library: ranges and marks of the program become `mark` spans.
-// Every module that uses NVTX has its own copy of it. At its first use the copy calls
-// InitializeInjectionNvtx2, which fills its function table, so that later calls come here directly.
+// Every module of the program that uses NVTX has a copy of NVTX in it. At the first use of a copy,
+// NVTX calls InitializeInjectionNvtx2(), which fills the copy's function table. From then on, calls
+// through this copy come here directly.
 // Threads: every callback acts on the calling thread's own stack of ranges. Domains and open
 // start/end ranges are in bounded tables of atomics. Nobody waits, and nothing is allocated but the
 // memory of each thread's stack.
@@ -21,8 +22,10 @@
 
 namespace penstock::agent {
 
-// The ranges that a thread has pushed. Those that do not fit on the stack are counted, so that pops
-// still match.
+constexpr uint32_t kDomains = 256;
+
+// The ranges that a thread has pushed. Those that do not fit on the stack get no span. They are
+// only counted, by domain, so that their pops do not end ranges of the stack.
 struct NvtxThread {
   static constexpr uint32_t kDepth = 64;
   struct Range {
@@ -34,7 +37,8 @@ struct NvtxThread {
   };
   uint64_t token;  // of the process that pushed (a forked child begins anew); 0: the thread ended
   uint32_t depth;
-  uint32_t beyond;  // pushed on top of a full stack
+  uint32_t beyond;  // ranges pushed on top of a full stack; each is newer than all of the stack
+  uint32_t beyond_of[kDomains + 1];  // those of each domain, by PlaceOf()
   Range stack[kDepth];
   NameCache names;
 };
@@ -49,13 +53,14 @@ namespace {
 
 using nvtx::EventAttributes;
 
-// Domains of the same name are one domain. A handle points at the domain's entry.
-constexpr uint32_t kDomains = 256;
+// Ids of the domains' names. Domains of the same name are one domain. A handle points at the
+// domain's entry.
 uint64_t g_domains[kDomains];
-uint32_t g_domain_count = 0;
+char g_no_domain;  // the handle of a domain that has no entry points here
 
-// Ranges between Start and End, which may be on different threads. An id combines the entry with a
-// number that no earlier range had, so an End without its Start ends nothing.
+// Ranges between Start and End, which may be on different threads. The id of a range is its running
+// number plus kOpenRanges; its low ten bits are the index of the range's entry. No two ranges have
+// the same id, so an End without its Start ends nothing.
 struct OpenRange {
   uint64_t id;  // atomic: 0 free, 1 being written
   uint64_t start;
@@ -80,6 +85,7 @@ NvtxThread* OfThread(ThreadState* s) {
   if (__builtin_expect(t->token != s->token, 0)) {
     t->token = s->token;
     t->depth = t->beyond = 0;
+    __builtin_memset(t->beyond_of, 0, sizeof t->beyond_of);
   }
   return t;
 }
@@ -87,6 +93,16 @@ NvtxThread* OfThread(ThreadState* s) {
 uint64_t DomainId(const void* handle) {
   const auto* entry = static_cast<const uint64_t*>(handle);
   return entry >= g_domains && entry < g_domains + kDomains ? *entry : 0;
+}
+
+// Where a domain is counted in NvtxThread::beyond_of; the default one comes last.
+uint32_t PlaceOf(uint64_t domain) {
+  for (uint32_t i = 0; i < kDomains && domain != 0; ++i) {
+    if (__atomic_load_n(&g_domains[i], __ATOMIC_RELAXED) == domain) {
+      return i;
+    }
+  }
+  return kDomains;
 }
 
 uint64_t RegisteredId(const void* handle) {
@@ -126,8 +142,9 @@ inline Here Enter() {
 
 inline int PushId(const Here& here, uint64_t domain, uint64_t name) {
   NvtxThread* t = here.nvtx;
-  if (__builtin_expect(t->depth == NvtxThread::kDepth, 0)) {
+  if (__builtin_expect(t->depth == NvtxThread::kDepth || t->beyond != 0, 0)) {
     ++t->beyond;
+    ++t->beyond_of[PlaceOf(domain)];
     return static_cast<int>(t->depth + t->beyond) - 1;
   }
   NvtxThread::Range& range = t->stack[t->depth];
@@ -155,8 +172,12 @@ int PopFrom(uint64_t domain) {
     return nvtx::kNoTracking;
   }
   NvtxThread* t = here.nvtx;
-  if (t->beyond != 0) {
-    return static_cast<int>(t->depth + --t->beyond);
+  if (__builtin_expect(t->beyond != 0, 0)) {
+    uint32_t& count = t->beyond_of[PlaceOf(domain)];
+    if (count != 0) {
+      --count;
+      return static_cast<int>(t->depth + --t->beyond);
+    }
   }
   uint32_t at = t->depth;
   while (at > 0 && t->stack[at - 1].domain != domain) {
@@ -305,7 +326,7 @@ void* CreateDomain(const Char* name) {
       return &g_domains[i];
     }
   }
-  return &g_domain_count;  // a handle outside the table: counts as the default domain
+  return &g_no_domain;  // counts as the default domain
 }
 void* DomainCreateA(const char* name) {
   return CreateDomain(name);
@@ -387,7 +408,7 @@ int Initialise(nvtx::GetExportTable* get) {
 }  // namespace
 }  // namespace penstock::agent
 
-// The second function is for NVTX version 1. Both fill the same table.
+// Version 2 and later of NVTX call the first function, version 1 the second. Both do the same.
 PENSTOCK_EXPORT int InitializeInjectionNvtx2(penstock::agent::nvtx::GetExportTable* get) {
   return penstock::agent::Initialise(get);
 }

@@ -22,6 +22,25 @@ class Places(runs.Alone):
     def test_a_vfork_child_that_locks_itself_in(self):
         self.assertSame(victim("places", "vfork", self.data, *victim("read", self.data)))
 
+    def test_pythonpath_gets_the_folder_of_the_hooks_unless_it_is_an_entry(self):
+        hooks = os.path.join(os.path.dirname(runs.AGENT), "penstock_python")
+        for before, after in (
+            (None, hooks),
+            ("", hooks),
+            ("/mine", hooks + ":/mine"),
+            (hooks, hooks),
+            ("/mine:%s:/other" % hooks, "/mine:%s:/other" % hooks),
+            (hooks + "_old", hooks + ":" + hooks + "_old"),
+            ("/mine" + hooks, hooks + ":/mine" + hooks),
+            (hooks + "_old:" + hooks, hooks + "_old:" + hooks),
+        ):
+            with self.subTest(before):
+                extra = {} if before is None else {"PYTHONPATH": before}
+                status, out, _ = run(["/usr/bin/env"], self.traced(extra), self.folder)
+                self.assertEqual(status, 0)
+                lines = out.decode("utf-8", "surrogateescape").splitlines()
+                self.assertEqual(["PYTHONPATH=" + after], [line for line in lines if line.startswith("PYTHONPATH=")])
+
     def test_other_namespaces_and_roots(self):
         if os.geteuid() != 0:
             self.skipTest("needs root")

@@ -99,6 +99,21 @@ TEST_P(NvtxTest, DeeperThanTheStackStillMatches) {
   EXPECT_EQ(after->span.depth, 0);
 }
 
+TEST_P(NvtxTest, APopEndsARangeOfItsDomainBelowMoreRangesThanAreKept) {
+  ASSERT_EQ(Run({GetParam(), "domains"}), 0);
+  const auto trace = Open();
+  ASSERT_NE(trace, nullptr);
+  const auto marks = SpansOf(*trace, StageId::kMark);
+  EXPECT_EQ(marks.size(), 65u) << "63 of the 100 ranges above it, and the one after them";
+  const Found* early = Named(marks, "early");
+  ASSERT_NE(early, nullptr);
+  EXPECT_EQ(early->object, "library");
+  EXPECT_EQ(Named(marks, "not kept"), nullptr);
+  const Found* after = Named(marks, "after");
+  ASSERT_NE(after, nullptr);
+  EXPECT_EQ(after->span.depth, 0);
+}
+
 TEST_P(NvtxTest, AForkedChildEndsOnlyItsOwnRanges) {
   ASSERT_EQ(Run({GetParam(), "fork"}), 0);
   const auto trace = Open();

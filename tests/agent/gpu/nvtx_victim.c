@@ -93,6 +93,23 @@ static int Deep(void) {
   return 0;
 }
 
+/* A range of a domain lies below more ranges of the default domain than the agent keeps. */
+static int DeepDomains(void) {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
+  nvtxEventAttributes_t a = Attributes();
+  a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  a.message.ascii = "early";
+  nvtxDomainRangePushEx(domain, &a);
+  for (int i = 0; i < 100; ++i) nvtxRangePushA("deep");
+  nvtxDomainRangePop(domain);
+  nvtxRangePushA("not kept");
+  nvtxRangePop();
+  for (int i = 0; i < 100; ++i) nvtxRangePop();
+  nvtxRangePushA("after");
+  nvtxRangePop();
+  return 0;
+}
+
 static void* Leave(void* unused) {
   (void)unused;
   nvtxRangePushA("left open");
@@ -135,6 +152,7 @@ static int Fork(void) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "all";
   const int status = strcmp(what, "deep") == 0      ? Deep()
+                     : strcmp(what, "domains") == 0 ? DeepDomains()
                      : strcmp(what, "fork") == 0    ? Fork()
                      : strcmp(what, "threads") == 0 ? Threads()
                                                     : All();
