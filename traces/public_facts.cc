@@ -144,9 +144,13 @@ FactKind KindOfFact(std::string_view key) {
   if (const std::string_view rest = After(key, "override."); !rest.empty()) {
     return Find(overrides, rest);
   }
-  const bool version = IsLibrary(After(key, "version.")) ||
-                       (key.ends_with(".version") && IsLibrary(key.substr(0, key.size() - 8)));
-  return version ? FactKind::kPublic : FactKind::kUnknown;
+  return IsVersionOfLibrary(key) ? FactKind::kPublic : FactKind::kUnknown;
+}
+
+bool IsVersionOfLibrary(std::string_view key) {
+  constexpr std::string_view kEnd = ".version";
+  return IsLibrary(After(key, "version.")) ||
+         (key.ends_with(kEnd) && IsLibrary(key.substr(0, key.size() - kEnd.size())));
 }
 
 bool IsOurCounter(std::string_view name) {

@@ -29,6 +29,10 @@ enum class FactKind : std::uint8_t {
 // "kernel" of "part.3.kernel": a merged trace has the facts of its parts.
 [[nodiscard]] std::string_view WithoutPart(std::string_view key);
 
+// Whether `key` is "version.X" or "X.version" of Python or of a public library X. `key`: without
+// the "part.N." of a merged trace.
+[[nodiscard]] bool IsVersionOfLibrary(std::string_view key);
+
 // Whether Penstock writes counters of this name. `name`: without the "@HOST" of a connection.
 [[nodiscard]] bool IsOurCounter(std::string_view name);
 

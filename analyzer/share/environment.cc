@@ -30,8 +30,8 @@ bool IsOfRun(std::string_view key) {
       "gpu.level",        "gpu.nvml",    "allocator"};
   key = traces::WithoutPart(key);
   if (const auto gpu = traces::SplitGpuName(key)) return gpu->rest == "model";
-  return IsOfMachine(key) || key.starts_with("version.") || key.ends_with(".version") ||
-         std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return IsOfMachine(key) || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() ||
+         traces::IsVersionOfLibrary(key);
 }
 
 // PRETTY_NAME="Debian GNU/Linux 12 (bookworm)". Source: os-release(5).

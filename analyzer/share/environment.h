@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Facts of the environment that the reader of a bug report asks for. They include no environment
-// variables, paths or names.
+// variables, no paths, and no names of hosts, users, files or packages that are not public.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace penstock::analyzer {
 
-// Where the trace was recorded: kernel, processor, memory, devices, versions of Python and its
-// packages.
+// Where and how the trace was recorded: kernel, processor, memory, storage of the dataset, devices,
+// memory allocator, record mode, GPU level, versions of Penstock, Python and public libraries.
 [[nodiscard]] std::map<std::string, std::string> RecordedEnvironment(const traces::Trace& trace);
 
 // This machine: kernel, distribution, processor, memory.

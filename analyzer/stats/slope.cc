@@ -41,16 +41,20 @@ double TheilSenSlope(std::span<const double> x, std::span<const double> y) {
 }
 
 Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
-  constexpr double kNormal95 = 1.6449;  // 90 % of a normal distribution lie within -/+ this
+  constexpr double kNormalWithin90 = 1.6449;  // 90 % of a normal distribution lie within -/+ this
   std::vector<double> slopes = PairSlopes(x, y);
   if (slopes.empty()) return {};
   std::sort(slopes.begin(), slopes.end());
   const std::size_t points = PointsUsed(x, y);
   const auto count = static_cast<double>(points);
-  const double spread = kNormal95 * std::sqrt(count * (count - 1) * (2 * count + 5) / 18);
+  const double spread = kNormalWithin90 * std::sqrt(count * (count - 1) * (2 * count + 5) / 18);
   const auto pairs = static_cast<double>(slopes.size());
-  const double below = points < 4 ? 0 : std::max(0.0, std::floor((pairs - spread) / 2));
-  const auto at = std::min(static_cast<std::size_t>(below), slopes.size() - 1);
+  // Counted from 1, the ends are slope number `first` from below and from above. Counted from 0,
+  // they are slopes first - 1 and size - first. If `first` is 0, the interval holds the slopes of
+  // all pairs.
+  const double first = points < 4 ? 0 : std::max(0.0, std::floor((pairs - spread) / 2));
+  const auto rank = static_cast<std::size_t>(first);
+  const auto at = std::min(rank > 0 ? rank - 1 : 0, slopes.size() - 1);
   return {Quantile(slopes, 0.5), slopes[std::min(at, slopes.size() - 1 - at)],
           slopes[std::max(at, slopes.size() - 1 - at)]};
 }

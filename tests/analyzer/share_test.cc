@@ -37,6 +37,8 @@ std::unique_ptr<traces::Trace> SmallTrace() {
   out.SetFact("host", "annbox");
   out.SetFact("part.1.kernel", "6.2.0");
   out.SetFact("part.1.version.torch", "2.5");
+  out.SetFact("version.annlib", "1.0");
+  out.SetFact("annlib.version", "1.0");
   out.SetFact("part.1.gpu.0.model", "H200");
   out.SetFact("part.1.host", "annbox2");
   out.SetFact("part.1.file", "/home/ann/1.penstock");
@@ -162,6 +164,12 @@ TEST(ShareTest, TheEnvironmentOfAMergedTraceIsThatOfItsParts) {
     EXPECT_EQ(facts.count(key), 0U) << key;
   }
   EXPECT_THAT(EnvironmentJson(*SmallTrace(), "1"), HasSubstr("6.2.0"));
+}
+
+TEST(ShareTest, TheEnvironmentNamesOnlyPublicLibraries) {
+  const auto facts = RecordedEnvironment(*SmallTrace());
+  EXPECT_EQ(facts.count("version.annlib"), 0U);
+  EXPECT_EQ(facts.count("annlib.version"), 0U);
 }
 
 }  // namespace
