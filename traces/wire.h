@@ -84,9 +84,10 @@ struct ChunkHeader {
   uint32_t magic;
   uint32_t index;  // its place in the file
   // atomic ChunkState. In a ring the collector sets Free, the writer Owned (by compare-and-swap)
-  // and Full. Before Free, the collector zeroes committed, inflight_depth, drained, pid and tid. A
-  // chunk that is Owned with pid 0 is being claimed: leave it alone while its claimer lives.
-  // tests/agent/model/ring_model.h tries every order of these steps: change both together.
+  // and Full. Before Free, the collector zeroes committed, inflight_depth, operation.stage,
+  // drained, the bytes of `pending`, pid, tid, writer and process_start. A chunk that is Owned with
+  // pid 0 is being claimed: leave it alone while its claimer lives. tests/agent/model/ring_model.h
+  // tries every order of these steps: change both together.
   uint32_t state;
   uint32_t committed;  // atomic, release: records that are whole
   uint32_t pid;

@@ -50,9 +50,10 @@ enum SectionKind : std::uint16_t {
 inline constexpr std::uint16_t kFlagZstd = 1;  // the payload is one zstd frame
 
 // Columns of a kSpans payload. Readers skip ids that they do not know. Start, duration, clocks,
-// stage and depth are required. Any other column is left out if all its values are zero; for a
-// column of differences that means the initial value in every span (sample: kNoSample, batch:
-// kNoBatch, object and generation: 0).
+// stage and depth are required; flags are always written. CPU and busy time are left out if no span
+// has them. Any other column is left out if all its values are zero; for a column of differences
+// that means the initial value in every span (sample: kNoSample, batch: kNoBatch, object and
+// generation: 0).
 enum ColumnId : std::uint8_t {
   kColumnStart = 1,     // zigzag(start - expected start)
   kColumnDuration = 2,  // ns
