@@ -7,12 +7,15 @@
 #   benchmarks/compare_loaders.sh [--set imagenet|coco|fullhd] [--count N] [--build DIR] [OPTION...]
 #
 # --set    what to load (default imagenet): build/bench/sets/SET, made by penstock-load make-set
-# --count  pictures in the set (default: that of make-set)
+# --count  N pictures (default: as many as make-set makes); the set is then build/bench/sets/SET-N
 # --build  where penstock-load was built (default build/release)
-# Other options go to benchmarks/loaders/compare.py, among them --rounds 10, --seconds 5 and
-# --python VENV/bin/python with nvidia-dali-cuda120, spdl (which needs Debian's libavdevice59), ffcv, or today's
-# torch, torchvision, timm and webdataset; --python may be given several times.
-# Exit status: 0 done, 2 usage, 3 something is missing or a run failed.
+# Other options go to benchmarks/loaders/compare.py, among them:
+# --rounds (default 10), --seconds (default 5)
+# --python VENV/bin/python: an environment with loaders that Debian lacks; may be given several times. There
+#          is one environment for each of: nvidia-dali-cuda120; spdl (needs Debian's libavdevice59); ffcv; newer
+#          torch, torchvision, timm and webdataset together. A loader runs in the first one that can import it.
+# Exit status: 0 done, 2 usage, 3 something is missing or a run failed; if the set cannot be made, that of
+# penstock-load make-set.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -32,7 +35,7 @@ while [[ $# -gt 0 ]]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '4,17s/^# \{0,1\}//p' "$0"
+      sed -n '4,21s/^# \{0,1\}//p' "$0"
       exec /usr/bin/python3 -B benchmarks/loaders/compare.py --help
       ;;
     *)

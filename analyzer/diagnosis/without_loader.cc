@@ -31,8 +31,10 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// The steady rate replaces the rate of the whole run. If it is known which threads make the data
-// and which thread takes it, gains from their waits and work replace the gains from thread time.
+// A feed says which threads make the data, which thread takes it, and how fast in the steady part
+// (feed.h). Its rate of the steady part replaces the rate of the whole run in `diagnosis`. If it is
+// known what limits the feed, its gains, bottleneck and wait fraction replace those that
+// GainsByThreadTime() and the totals of stages gave.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
   if (feed.doubt == FeedDoubt::kNone) {
@@ -87,7 +89,8 @@ void DiagnoseWithoutLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
   const double duration = diagnosis.run.duration();
   diagnosis.samples_known = stages[StageId::kSample].count > 0;
-  // Opening an image is a decode span without bytes.
+  // Opening an image also gives a decode span, but one without bytes. So only spans with bytes are
+  // counted as images, if there are any.
   const StageTotals& decode = stages[StageId::kDecode];
   const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
   const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;

@@ -13,8 +13,12 @@ namespace penstock::analyzer {
 
 enum class Metric {
   kWaitFraction,  // fails above the limit
-  kLosses,        // events, records, bytes and threads that were lost: fails above the limit
-  kCoverage,      // share of the bytes read, 0 if not known: fails below the limit
+  // Dropped events, damaged records, damaged bytes and lost threads, plus 1 if the trace is
+  // truncated: fails above the limit.
+  kLosses,
+  // Of the bytes that the kernel counted, the share that hooks saw too (Coverage::fraction()), 0 if
+  // not known: fails below the limit.
+  kCoverage,
 };
 
 struct Threshold {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paired trials of two ways to run a program, evaluated after each pair. Values; pure.
+// The ratio of the rates of two ways to run a program, estimated from paired runs after each pair.
+// Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +21,27 @@ namespace penstock::analyzer {
 [[nodiscard]] double StudentBound(double outside, std::size_t degrees);
 
 struct PairedOptions {
-  double error = 0.1;     // probability that the interval of any look misses the ratio, two-sided
+  // Probability that at least one of all looks has an interval without the true ratio, two-sided.
+  double error = 0.1;
   std::size_t least = 3;  // pairs before the first look; at least 2
 };
 
 // The ratio of two rates from pairs of runs. Its confidence interval may be looked at after every
 // pair, so trials can stop as soon as the interval allows a decision.
 //
-// Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k may
-//              miss with probability error / 2^(k+1), but at least 1e-9. However the looks depend
-//              on each other, all together miss with probability `error` at most, plus 1e-9 for
-//              each look after about 26 (Bonferroni). The interval is the intersection of the
-//              intervals of all looks so far. An estimate outside of it is moved to its nearer end.
+// Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k is
+//              allowed an error probability of error / 2^(k+1), or 1e-9 if that is larger. No
+//              matter how the looks depend on each other, the probability that any of them errs is
+//              at most `error`, plus 1e-9 for each look after about 26 (Bonferroni). The interval
+//              is the intersection of the intervals of the looks so far. An estimate outside of it
+//              is moved to its nearer end.
 // Assumes:     independent log ratios from one normal distribution. The two runs of a pair follow
 //              each other, in an order that changes from pair to pair. So a drift of the machine
 //              raises one pair's ratio and lowers the next one's, which widens the interval. With
 //              an odd number n of pairs, a bias remains: 1/n of the drift from one run to the next.
 // Few samples: below `least` pairs nothing is known, and the interval is 0 to infinity. If the
-//              intervals of looks do not intersect (with probability `error` at most), the last one
-//              counts.
+//              interval of a look does not meet the intersection so far (with probability `error`
+//              at most), the intersection restarts from this last interval.
 class PairedRatio {
  public:
   explicit PairedRatio(PairedOptions options = {}) : options_(options) {}

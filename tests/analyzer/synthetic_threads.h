@@ -24,7 +24,7 @@ struct SyntheticThreads {
   int batches = 200;  // of each epoch
   int epochs = 1;
   int cores = 16;
-  double cpu_share = 1;  // CPU time of decode and augment over their wall time
+  double cpu_share = 1;  // CPU time of decode and augment over their wall time without `sleep`
   double sleep = 0;      // ms that decoding sleeps, in addition to its cost
   double collate = 0;    // ms, by the thread that makes the last sample of a batch
   double step = 4;       // ms

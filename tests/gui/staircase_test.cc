@@ -37,9 +37,9 @@ TEST(StaircaseTest, LeadsFromTheRunAsItIsToTheTrainingStepAlone) {
   EXPECT_EQ(stairs.stairs.back().rate.estimate, report.plan.ceiling);
 }
 
-// The copies that the plan leaves are a little shorter than the recorded ones. That is no reason to
-// show another limit than the card beside the plan.
-TEST(StaircaseTest, ALimitThatIsTheSameForAReaderHasOneFigure) {
+// The copies to the device are a little shorter after the plan than recorded, which would raise the
+// plan's ceiling by a little. The plan still shows the ceiling that the card beside it shows.
+TEST(StaircaseTest, PlanAndDiagnosisShowTheSameCeiling) {
   const auto trace = traces::MakeTrace(testing::MakeGpuRun({}));
   const analyzer::Report report = analyzer::BuildReport(*trace, "t.penstock");
   EXPECT_EQ(report.plan.ceiling, report.diagnosis.ceiling);
@@ -47,7 +47,7 @@ TEST(StaircaseTest, ALimitThatIsTheSameForAReaderHasOneFigure) {
 }
 
 // Six workers gain as much as decoding on the GPU, within 2 %.
-TEST(StaircaseTest, ALineOfCodeComesBeforeFiftyThatGainNoMore) {
+TEST(StaircaseTest, AOneLineChangeComesBeforeALongOneThatGainsNoMore) {
   const auto trace = traces::MakeTrace(testing::MakeGpuRun({}));
   const analyzer::Report report = analyzer::BuildReport(*trace, "t.penstock");
   ASSERT_FALSE(report.plan.steps.empty());
@@ -134,13 +134,13 @@ TEST(StaircaseTest, AChangeOfTheProgramHasNoLineToPaste) {
   EXPECT_EQ(LineToPaste(report, report.plan, 0), "");
 }
 
-TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {
+TEST(StaircaseTest, AGainWithinItsConfidenceIntervalIsNotGreen) {
   analyzer::Report report = Planned();
   analyzer::PlanStep& step = report.plan.steps[0];
   step.predicted.rate.low = report.plan.now.estimate * 0.99;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
-  // The low end of the interval lies above the rate of the run as it is, but not above the rate of
-  // the step before.
+  // The low end of the interval lies above the rate of the run as it is. With a gain of 1.04 it
+  // lies below the rate before the step (0.95 x 1.04 < 1), with a gain of 1.06 above it.
   step.predicted.rate.low = step.predicted.rate.estimate * 0.95;
   step.gain = 1.04;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
@@ -151,7 +151,7 @@ TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
 }
 
-TEST(StaircaseTest, AStepThatGainsWithTheNextAloneIsNotGreenAndSaysSo) {
+TEST(StaircaseTest, AStepThatGainsOnlyTogetherWithTheNextIsNotGreenAndSaysSo) {
   analyzer::Report report = Planned();
   report.plan.steps[0].with_next = true;
   const Stair step = StaircaseOf(report, Language::kEnglish).stairs[1];
@@ -165,7 +165,7 @@ TEST(StaircaseTest, ALimitFarAboveAllStepsDoesNotMakeThemAlike) {
   EXPECT_LE(StaircaseOf(report, Language::kEnglish).shown, 2 * report.plan.end());
   report.plan.ceiling = 2.13 * report.plan.end();
   EXPECT_DOUBLE_EQ(StaircaseOf(report, Language::kEnglish).shown, report.plan.ceiling)
-      << "a bar with room is drawn as long as it is";
+      << "a ceiling of at most 4 times the end of the plan is not cut";
   report.plan.no_ceiling = true;
   const Staircase open = StaircaseOf(report, Language::kEnglish);
   EXPECT_TRUE(std::none_of(open.stairs.begin(), open.stairs.end(),

@@ -14,12 +14,13 @@ import support
 from support import PYTHON, environment, program, record, require, run, target
 
 FILES = {"trace.penstock", "report.html", "report.json", "report.txt", "environment.json"}
-# Names that only this run has. The program SOURCE is written into folders of these names. It runs long enough for the
-# agent to follow some samples call by call.
+# Names that only this run has. Program, pictures and trace are in the folder PERSON/PROJECT. DATASET and FUNCTION are in
+# the program SOURCE, which runs long enough for the agent to follow some samples call by call. ADDRESS is in its
+# arguments.
 PERSON, PROJECT, DATASET, FUNCTION = "annabel", "acmeproject", "AcmeTabbies", "load_tabby"
 ADDRESS = "10.87.65.43"
-# Arguments of that program. Each has one of the names between public text: code, JSON, addresses, beginnings of known
-# names.
+# Arguments of the program SOURCE. In each, a name stands beside text that an anonymous bundle keeps: code, JSON,
+# addresses, beginnings of known names.
 WORDS = (
     "--cfg={\"user\":\"%s\",\"url\":\"https://%s/k\"}" % (PERSON, PROJECT),
     "{\"user\":\"%s\",\"url\":\"https://h/k\"}" % PERSON,
@@ -93,8 +94,8 @@ class Share(support.Case):
         done = run(record(cls.trace, command), environment())
         assert done.status == 0, repr(done)
         cls.words = [PERSON, PROJECT, DATASET, FUNCTION, ADDRESS, "tabb", "pawprint", "secretsum", "picture0"]
-        # Only the last part of the base is looked for: the rest comes from TMPDIR and may consist of words that a
-        # report has anyway. A host name without a digit may be such a word too.
+        # Of the path cls.base, only the last part is looked for. The parts before it come from TMPDIR, and may be words
+        # that every report has. A host name without a digit may be such a word too, so it is not looked for.
         cls.words.append(os.path.basename(cls.base))
         host = socket.gethostname()
         if len(host) > 4 and any(sign.isdigit() for sign in host):
@@ -124,7 +125,7 @@ class Share(support.Case):
         self.assertEqual(FILES, set(os.listdir(self.path(folder))))
         return self.path(folder)
 
-    def test_a_bundle_has_the_run_itself(self):
+    def test_a_bundle_contains_the_trace_and_gives_the_same_report(self):
         output, said = self.share("b.tar.gz")
         for name in FILES:
             self.assertIn(name, said)
@@ -182,13 +183,16 @@ class Share(support.Case):
             while share.poll() is None and not os.listdir(self.work):
                 time.sleep(0.001)
             share.send_signal(signal.SIGTERM)
-            if share.wait(support.TIMEOUT) != 0:
+            self.assertIn(share.wait(support.TIMEOUT), (0, -signal.SIGTERM))
+            if not os.path.exists(self.path("b.zip")):
                 break
-            os.unlink(self.path("b.zip"))  # share ended before the signal came
+            with zipfile.ZipFile(self.path("b.zip")) as archive:  # it was in place before the signal came
+                self.assertIsNone(archive.testzip())
+            os.unlink(self.path("b.zip"))
         self.assertEqual(-signal.SIGTERM, share.returncode)
         self.assertEqual([], os.listdir(self.work))
 
-    def test_what_cannot_be_written_is_said_and_leaves_nothing(self):
+    def test_a_share_that_fails_prints_one_line_and_leaves_no_file(self):
         output, _ = self.share("b.zip")
         with open(output, "rb") as file:
             before = file.read()

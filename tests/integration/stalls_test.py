@@ -55,13 +55,13 @@ class Stalled(support.Case):
                     self.assertEqual((name, line_of(VICTIM, "# waits: " + function)), lines[-1])
                     self.assertLessEqual(unit["nodes"], 48)
 
-    def test_it_stands_still_since_the_last_span_that_it_began(self):
+    def test_a_stall_is_measured_from_the_start_of_the_last_span(self):
         for python, units in self.both("inner"):
             self.assertEqual(1, len(units), (python, units))
             self.assertGreater(units[0]["duration_ns"], 0.9e9)
             self.assertLess(units[0]["duration_ns"], 2.2e9)  # less than the whole sample, which takes 2.6 s
 
-    def test_finalizers_and_forks_see_nothing_of_it(self):
+    def test_finalizers_and_forks_are_not_disturbed_by_the_stall_watcher(self):
         for case in ("garbage", "forks"):
             for python, units in self.both(case):
                 self.assertLessEqual(len(units), 1, python)

@@ -47,7 +47,9 @@ class FullDisk {
     since_.reset();
   }
   [[nodiscard]] bool is_full() const { return since_.has_value(); }
-  // `now` may lie before Begin(): it may be the end of the command, and the last flush comes later.
+  // How long the disk has been full until `now`. This may be a moment before Begin(), such as the
+  // end of the command when only the last flush found the disk full; time after `now` does not
+  // count.
   [[nodiscard]] TimeNs Total(TimeNs now) const {
     return since_ && now > *since_ ? before_ + (now - *since_) : before_;
   }
@@ -61,8 +63,11 @@ class Collector {
  public:
   Collector(CollectorConfig config, Channel channel);
 
-  // Records until the end. Returns the exit status of this process: 0 if the trace is complete or
-  // there was nothing to record. Requires: a process of its own (see DetachProcess()).
+  // Records until the end. Returns the exit status of this process: 1 if the trace could not be
+  // finished, else 0. It is 0 also if the output or the ring could not be made (the launcher gets
+  // kRefused), if the recording was discarded or nothing was recorded, and if the output failed
+  // midway and was finished with a shorter trace (kFinished says so). Requires: a process of its
+  // own (see DetachProcess()).
   int Run();
 
  private:

@@ -61,7 +61,7 @@ if __name__ == "__main__":
         got = {(e["generation"], e["batch"]) for e in result.events("batch_got")}
         self.assertLessEqual(got, put)
 
-    def test_two_loaders_interleaved(self):
+    def test_three_loaders_interleaved(self):
         result = run(
             """
 if __name__ == "__main__":
@@ -84,9 +84,9 @@ if __name__ == "__main__":
         kept = sorted(sorted(found) for key, found in spans.items() if key in delivered)
         self.assertEqual(kept, sorted(line[1] for line in printed))
         facts = result.facts()
-        masks = {r["pid"] for r in result.of("fact", key="process.affinity")}
+        with_affinity = {r["pid"] for r in result.of("fact", key="process.affinity")}
         # Each process that fetches records its affinity.
-        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)
+        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, with_affinity)
         self.assertEqual([facts["loader.%d.num_workers" % k] for k in range(3)], ["2", "1", "0"])
         self.assertEqual([facts["loader.%d.batch_size" % k] for k in range(3)], ["3", "4", "2"])
         self.assertEqual([facts["epoch.%d" % g] for g in range(1, 10)], list("012121212"))
@@ -119,9 +119,6 @@ for epoch in range(2):
     def test_kinds_of_fetching(self):
         result = run(
             """
-class Batched(Map):
-    def __getitems__(self, indices):
-        return [self[i] for i in indices]
 if __name__ == "__main__":
     for workers in (0, 2):
         for item in DataLoader(Stream(7), batch_size=2, num_workers=workers):
@@ -159,7 +156,9 @@ class Rows(torch.utils.data.IterableDataset):
         self.batch = torch.zeros(shape), torch.zeros(classes)
     def __iter__(self):
         return iter([self.batch])
-for shape, classes in (((8, 3, 2), 8), ((3, 5, 5), 3), ((8, 3), 1)):  # a batch, pictures, two lengths
+# Only the first is taken for a batch. A first dimension of 3 may be the channels of one picture, and in a batch all
+# tensors have the same length.
+for shape, classes in (((8, 3, 2), 8), ((3, 5, 5), 3), ((8, 3), 1)):
     for batch in DataLoader(Rows(shape, classes), batch_size=None):
         pass
 for batch in DataLoader(Rows((8, 3), 8), batch_size=1):
@@ -210,8 +209,8 @@ if __name__ == "__main__":
         self.assertEqual(result.facts()["loader.0.in_order"], "false")
 
     def test_pin_memory_thread(self):
-        # This machine has no accelerator. The program patches torch so that it sees one and that pin_memory() returns
-        # its own tensor.
+        # So that no accelerator is needed, the program patches torch: torch then sees one, and pin_memory() returns the
+        # tensor itself.
         result = run(
             """
 from torch.utils.data import _utils, dataloader

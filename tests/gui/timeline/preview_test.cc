@@ -102,7 +102,7 @@ TEST(PreviewTimelineTest, CanBeZoomedBeyondItsCells) {
   }
 }
 
-TEST(PreviewTimelineTest, KnowsWhatItsStagesComeTo) {
+TEST(PreviewTimelineTest, HasTheSameStageSums) {
   const auto trace = LongRun();
   const auto whole = StageSums(*BuildTimeline(*trace));
   const auto early = StageSums(MakeTimeline(traces::MakePreview(*trace)));
@@ -114,7 +114,7 @@ TEST(PreviewTimelineTest, KnowsWhatItsStagesComeTo) {
   }
 }
 
-TEST(PreviewTimelineTest, AnswersQuestionsAboutSpansWithNone) {
+TEST(PreviewTimelineTest, FindsNoSingleSpans) {
   const Timeline preview = MakeTimeline(traces::MakePreview(*LongRun()));
   EXPECT_TRUE(Aggregate(preview, {0, preview.length}).empty());
   EXPECT_FALSE(Longest(preview, StageId::kRead, {0, preview.length}).has_value());
