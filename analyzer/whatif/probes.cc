@@ -269,9 +269,9 @@ Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
 // Why no gain can be trusted; empty: the check holds. `all`: the number of windows of the check.
 Statement WhyUnchecked(const ProbedFactor& check, std::size_t all) {
   if (check.windows < kFewestProbes) {
-    return Say<words::kTooFewProbes>(Give<"windows">(check.windows), Give<"all">(all),
+    return Say<words::kTooFewProbes>(Give<"windows">(check.windows), GiveIf<"all">(all > 0, all),
                                      Give<"fewest">(kFewestProbes),
-                                     Give<"short">(all >= kFewestProbes));
+                                     Give<"short">(all == 0 || all >= kFewestProbes));
   }
   const Interval& gain = check.gain;
   if (!check.known()) {

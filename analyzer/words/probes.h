@@ -70,10 +70,14 @@ inline constexpr Message kProbesCrowded{
     "制"};
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
-    "{windows:count} of the {all:count window} that slowed all work down alike (the check) had "
-    "enough batches, and {fewest:count} are needed. [short?Choose longer windows "
+    "[all?{windows:count} of the {all:count window} that slowed all work down alike (the check) "
+    "had "
+    "enough batches|no window slowed all work down alike (the check), as where a batch takes "
+    "longer "
+    "than a window], and {fewest:count} are needed. [short?Choose longer windows "
     "(--probe-window)|Let the run go on for longer]",
-    "让全部工作同等放慢的窗口（对照）有 {all:count} 个，其中 {windows:count} 个批次足够，需要 "
+    "[all?让全部工作同等放慢的窗口（对照）有 {all:count} 个，其中 {windows:count} "
+    "个批次足够|没有窗口让全部工作同等放慢（对照），例如一个批次比窗口更长]，需要 "
     "{fewest:count} 个。[short?请选用更长的窗口（--probe-window）|请延长运行]"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
