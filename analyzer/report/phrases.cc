@@ -137,7 +137,9 @@ Statement SuggestedSetting(const Suggestion& suggestion) {
 }
 
 Statement ReasonOnce(const Diagnosis& diagnosis, const Statement& why) {
-  return !why.empty() && why == diagnosis.needs ? Say<words::kVerdictSays>() : why;
+  // Only a hint repeats the need; other verdicts leave it out.
+  const bool told = diagnosis.summary.Is(words::kHint);
+  return told && !why.empty() && why == diagnosis.needs ? Say<words::kVerdictSays>() : why;
 }
 
 Statement Keep(const Report& report) {

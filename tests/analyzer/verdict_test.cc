@@ -11,6 +11,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -332,6 +333,18 @@ TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
   const std::string verdict = English(diagnosis.summary);
   EXPECT_NE(verdict.find(">20x as fast"), std::string::npos) << verdict;
   EXPECT_EQ(verdict.find("->"), std::string::npos) << verdict;
+}
+
+// The verdict of a run without a loader does not say what a plan needs.
+TEST(ReasonTest, APlanNamesItsNeedUnlessTheVerdictDoes) {
+  const Report without = BuildReport(*traces::MakeTrace({}), "t");
+  const std::string text = ReportText(without, Colour::kOff);
+  EXPECT_NE(text.find("needs the batches of a loader"), std::string::npos) << text;
+  EXPECT_EQ(text.find("the verdict says why"), std::string::npos) << text;
+  Synthetic run;
+  run.batches = 3;
+  const std::string hint = ReportText(BuildReport(*SyntheticTrace(run), "t"), Colour::kOff);
+  EXPECT_NE(hint.find("the verdict says why"), std::string::npos) << hint;
 }
 
 TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
 #include "gui/model/staircase.h"
@@ -65,6 +66,7 @@ TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
   const analyzer::Statement unlike =
       analyzer::Say<analyzer::words::kNeedsExplained>(analyzer::Give<"error">(0.25));
   report.diagnosis.needs = report.plan.missing = unlike;
+  report.diagnosis.summary = analyzer::Summarise(report.diagnosis);
   EXPECT_EQ(CardOf(report, Text::kFreeData).line, "the simulation does not match this run");
   EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
   EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan: the verdict says why.");
