@@ -22,7 +22,7 @@ inline constexpr Message kThreadsWithoutRoom{"lost.threads", "{threads:count} th
                                              "{threads:count} 个线程没有录制缓冲"};
 inline constexpr Message kEndsEarly{
     "lost.end",
-    "the file ends early[, with nothing of {ends:words}[ and {more:count} others]][; of the last "
+    "the file ends early[, with nothing of {ends:words}[ and {more:count other}]][; of the last "
     "epoch's {epoch:count} batches it has {batches:count}]",
     "文件提前结束[，缺少{ends:words}[以及另外 {more:count} 个进程]的记录][；最后一个 epoch 的 "
     "{epoch:count} 个批次中有 {batches:count} 个]"};

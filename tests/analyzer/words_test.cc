@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "analyzer/words/limits.h"
 #include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
@@ -36,6 +37,18 @@ TEST(WordsTest, AFlagChoosesBetweenTwoTexts) {
   EXPECT_EQ(English(Say<kEither>(Give<"n">(2), Give<"threads">(false))), "2 workers (processes)");
   EXPECT_EQ(Render(Say<kEither>(Give<"n">(2), Give<"threads">(true)), Language::kChinese),
             "2 个线程");
+}
+
+TEST(WordsTest, ACutFileCountsTheOtherProcesses) {
+  const auto lost = [](int more) {
+    return English(Say<words::kEndsEarly>(Give<"ends">(std::optional(Say<words::kNothingAfter>(
+                                              Give<"worker">(std::optional(1)), Give<"at">(2.0)))),
+                                          GiveIf<"more">(true, more), GiveIf<"epoch">(false, 0),
+                                          Give<"batches">(0)));
+  };
+  EXPECT_NE(lost(1).find(" and 1 other"), std::string::npos) << lost(1);
+  EXPECT_EQ(lost(1).find("others"), std::string::npos) << lost(1);
+  EXPECT_NE(lost(2).find(" and 2 others"), std::string::npos) << lost(2);
 }
 
 TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
