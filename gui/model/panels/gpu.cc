@@ -26,7 +26,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;  // of the GPU
 constexpr std::size_t kGpuBins = 240;  // of a curve, at most
 constexpr std::size_t kMostNames = 200;
 
-// When something ran, by process and device: each rank may call its device 0.
+// When something ran, by training process and device: each rank may call its device 0.
 using ByDevice = std::map<std::pair<std::uint32_t, std::uint32_t>, IntervalSet>;
 
 // The copies that one source reported, by kind, and when they ran.
@@ -52,8 +52,15 @@ struct FoundOnGpu {
   }
 };
 
-void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted,
-             analyzer::CopyKind kind, Copies& copies) {
+// The process by which a device is counted. Workers that use the GPU use that of their training
+// process.
+std::uint32_t OwnerOf(const analyzer::RunModel& run, ProcessId process) {
+  return process.value < run.consumer_of.size() ? run.consumer_of[process.value].value
+                                                : process.value;
+}
+
+void AddCopy(const traces::Trace& trace, const analyzer::RunModel& run, ThreadId thread,
+             const Counted& counted, analyzer::CopyKind kind, Copies& copies) {
   const traces::Span& span = *counted.span;
   CopyRow& row = copies.rows[kind];
   row.way = kind.way;
@@ -75,7 +82,7 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
   const traces::ThreadInfo& info = trace.threads()[thread.value];
   const auto device = analyzer::DeviceOf(info);
   // What the host saw does not say which device it was.
-  const auto key = device ? std::pair(info.process.value, *device) : std::pair(0U, 0U);
+  const auto key = device ? std::pair(OwnerOf(run, info.process), *device) : std::pair(0U, 0U);
   copies.to_device[key].emplace_back(start, start + counted.wall);
 }
 
@@ -91,7 +98,8 @@ void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counte
   row.wall += static_cast<double>(counted.wall) * 1e-9;
 }
 
-FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
+FoundOnGpu WalkGpuSpans(const Extent& extent, const analyzer::RunModel& run,
+                        const std::stop_token& stop) {
   FoundOnGpu found;
   const traces::Trace& trace = *extent.trace;
   const std::int64_t begin = trace.begin().value;
@@ -102,22 +110,22 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
     const traces::ThreadInfo& info = trace.threads()[thread.value];
     switch (counted.stage) {
       case StageId::kKernel:
-        found.kernels[{info.process.value, analyzer::DeviceOf(info).value_or(0)}].emplace_back(
-            span.start.value - begin, span.end().value - begin);
+        found.kernels[{OwnerOf(run, info.process), analyzer::DeviceOf(info).value_or(0)}]
+            .emplace_back(span.start.value - begin, span.end().value - begin);
         ++found.kernel_count;
         AddNamed(trace, thread, counted, found.kernel_names);
         return;
       case StageId::kH2d: {
         const bool stream = analyzer::DeviceOf(info).has_value();
-        AddCopy(trace, thread, counted, *kind, stream ? found.on_device : found.of_python);
+        AddCopy(trace, run, thread, counted, *kind, stream ? found.on_device : found.of_python);
         return;
       }
       case StageId::kCopy:
-        AddCopy(trace, thread, counted, *kind, found.on_device);
+        AddCopy(trace, run, thread, counted, *kind, found.on_device);
         return;
       case StageId::kCall:
         if (kind && kind->way == CopyWay::kToDevice) {
-          AddCopy(trace, thread, counted, *kind, found.of_calls);
+          AddCopy(trace, run, thread, counted, *kind, found.of_calls);
         }
         AddNamed(trace, thread, counted, found.call_names);
         return;
@@ -395,7 +403,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
                         [&](StageId stage) { return stages[stage].count > 0; });
   if (!gpu.any) return gpu;
-  FoundOnGpu found = WalkGpuSpans(extent, stop);
+  FoundOnGpu found = WalkGpuSpans(extent, analysis.report.diagnosis.run, stop);
   const Copies& copies = found.Best();
   gpu.kernels = found.kernel_count;
   gpu.copies = copies.count;

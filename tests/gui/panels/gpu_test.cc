@@ -119,6 +119,23 @@ TEST(GpuModelTest, TimesOfTwoDevicesSayThatTheyAreOfTwo) {
   EXPECT_EQ(OfDevices("1.84 s", one.copy_devices, Language::kEnglish), "1.84 s");
 }
 
+// The worker does on GPU 0 what the training process does there at the same time.
+TEST(GpuModelTest, AWorkerThatUsesTheGpuIsNoSecondGpu) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  traces::ThreadInfo stream = data.threads.back();
+  stream.process = ProcessId{1};
+  stream.name = "GPU 0 stream 9";
+  data.threads.push_back(stream);
+  const std::vector<traces::Span> spans = data.spans.back();
+  data.spans.push_back(spans);
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel shared = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_EQ(shared.kernels, 200U);
+  EXPECT_EQ(shared.kernel_devices, 1U);
+  EXPECT_EQ(shared.copy_devices, 1U);
+  EXPECT_NEAR(shared.computing.sum(), GpuOf({}).computing.sum(), 1e-6);
+}
+
 TEST(GpuModelTest, ADeviceIsCalledByItsModelElseByItsNumberAndNeverADash) {
   const auto title_of = [](std::map<std::string, std::string> facts, Language language) {
     traces::TraceData data = testing::OnTwoGpus(testing::MakeGpuRun({.counters = false}));
