@@ -224,8 +224,8 @@
   X(kRankHeldUp, "others wait", "拖慢其他") \
   X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
   X(kRankShown, \
-    "Overview, what-if and the workers below show this rank. Timeline, stages, I/O and GPU show all ranks together.", \
-    "概览、假设分析和下方的工作进程只显示该 rank；时间线、阶段、I/O 和 GPU 合计所有 rank。") \
+    "Overview, what-if and the workers below show this rank. So do findings, the size of the data set, and the times in which the GPU computes and is idle. Timeline, tables and curves show all ranks together.", \
+    "概览、假设分析和下方的工作进程只显示该 rank；各项发现、数据集大小以及 GPU 的计算与空闲时间也是如此。时间线、表格和曲线合计所有 rank。") \
   X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
   X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
   X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \

@@ -10,8 +10,8 @@
   X(kLoaderTip, "The views show this loader. The first in the list is the one that the loop waits for most.", \
     "各视图显示此加载器。列表中的第一个是循环等待最久的加载器。") \
   X(kAllLoaders, "All loaders together", "全部加载器合计") \
-  X(kAllLoadersTip, "This view adds up what was done for all loaders. Overview, what-if and workers show one of them.", \
-    "此视图合计全部加载器的工作。概览、假设分析和工作进程视图只显示其中一个。") \
+  X(kAllLoadersTip, "Tables and curves here add up what was done for all loaders. Findings, the size of the data set, and the times in which the GPU computes and is idle are of one of them, as are overview, what-if and workers.", \
+    "此处的表格和曲线合计全部加载器的工作。各项发现、数据集大小以及 GPU 的计算与空闲时间只属于其中一个，概览、假设分析和工作进程视图也是如此。") \
   X(kWorkerOfPid, "worker {}, pid {}", "工作进程 {}，pid {}") \
   X(kIoAbout, "about {}", "约 {}") \
   X(kIoFilesRead, "Files that were read", "读取过的文件") \

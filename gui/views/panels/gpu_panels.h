@@ -13,8 +13,9 @@ namespace penstock::gui {
 // Says what was not recorded, and which command records it.
 void DrawGpuNothing(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
-// Draws one bar with the time of computing and of each cause of idleness, and its legend.
-void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area);
+// Draws one bar with the time of computing and of each cause of idleness, and its legend. The title
+// names the rank that the times are of.
+void DrawGpuTime(const Ui& ui, const analyzer::Report& report, const GpuModel& gpu, Area area);
 
 // Lists copies by kind above kernels by name. Each row links to its longest one.
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/panels/ranks.h"
 #include "gui/views/panels/gpu_panels.h"
 
 namespace penstock::gui {
@@ -42,10 +43,11 @@ std::string PartText(const Ui& ui, const Part& part, double window) {
 
 }  // namespace
 
-void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area) {
+void DrawGpuTime(const Ui& ui, const analyzer::Report& report, const GpuModel& gpu, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kGpuWhereTime));
+  const Area inside =
+      Headed(ui, Panel(ui, area), TitleOfRank(report, Text::kGpuWhereTime, ui.language));
   std::vector<Part> parts = {{Text::kGpuCauseComputing, StageId::kKernel, gpu.activity.computing}};
   const std::array<double, kIdleCauses> idle = gpu.idle();
   for (std::size_t i = 0; i < kIdleCauses; ++i) {

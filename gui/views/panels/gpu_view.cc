@@ -107,7 +107,8 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
        gap;
   if (gpu.kernels > 0) {
     const float bar = ui.Px(104);
-    DrawGpuTime(ui, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
+    DrawGpuTime(ui, workspace.Shown().analysis->report, gpu,
+                {{area.min.x, y}, {area.max.x, y + bar}});
     y += bar + gap;
   }
   const float split = area.min.x + std::floor((area.width() - gap) * 0.54F);

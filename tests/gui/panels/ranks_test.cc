@@ -77,6 +77,8 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
   EXPECT_NEAR(shown->all_rate, 3 * report.diagnosis.base_rate(), 0.1 * shown->all_rate);
   EXPECT_EQ(TitleOfRank(report, Text::kReadyBatches, Language::kEnglish),
             "Finished batches  ·  rank 1");
+  EXPECT_EQ(TitleOfRank(report, Text::kGpuWhereTime, Language::kEnglish),
+            "Where the GPU's time goes  ·  rank 1");
   const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
   EXPECT_EQ(cards[1].line.find("rank 1 of 3, the slowest  ·  all ranks "), 0U) << cards[1].line;
 }
