@@ -168,6 +168,16 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   return profile;
 }
 
+// Whether calls are followed in the process: torch_loader.py and torch_fetch.py follow PyTorch's
+// loaders alone.
+bool FollowsLoader(const traces::ProcessInfo& process) {
+  if (process.facts.count("version.python") == 0) return false;
+  return std::any_of(process.facts.begin(), process.facts.end(), [](const auto& fact) {
+    return fact.first.starts_with("loader.") && fact.first.ends_with(".kind") &&
+           fact.second == "pytorch";
+  });
+}
+
 // Reads the reason that agent/python/penstock_hooks/functions.py writes as the fact
 // "functions.off". A reason that is not in the table names a tool.
 NoFunctions WhyNoFunctions(const traces::Trace& trace) {
@@ -183,11 +193,8 @@ NoFunctions WhyNoFunctions(const traces::Trace& trace) {
     if (why == text) return reason;
   }
   if (!why.empty()) return NoFunctions::kOtherTool;
-  const bool follows = std::any_of(trace.processes().begin(), trace.processes().end(),
-                                   [](const traces::ProcessInfo& process) {
-                                     return process.facts.count("version.python") > 0 &&
-                                            process.facts.count("loader.0.kind") > 0;
-                                   });
+  const bool follows =
+      std::any_of(trace.processes().begin(), trace.processes().end(), FollowsLoader);
   if (!follows) return NoFunctions::kNoLoader;
   return Seconds(trace.end() - trace.begin()) < kLongEnough ? NoFunctions::kShort
                                                             : NoFunctions::kTooManyCalls;

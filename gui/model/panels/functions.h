@@ -81,7 +81,7 @@ struct UnitProfile {
 
 enum class NoFunctions : std::uint8_t {
   kNone,          // functions were recorded
-  kNoLoader,      // no Python process with a DataLoader, or another tool's file
+  kNoLoader,      // no Python process with a loader of PyTorch, or another tool's file
   kShort,         // the run was too short for a followed unit
   kTooManyCalls,  // the run was long enough, but a unit has too many calls
   kSwitchedOff,   // by PENSTOCK_FUNCTIONS

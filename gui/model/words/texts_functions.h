@@ -64,11 +64,11 @@
     "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行太短，一个也来不及跟踪。") \
   X(kNoCallsShortHow, "Record half a minute or more:", "请录制半分钟以上：") \
   X(kNoCallsNoLoader, \
-    "Penstock follows calls in Python programs with a DataLoader. This file has none: the program is of another kind, or another tool recorded it.", \
-    "Penstock 在使用 DataLoader 的 Python 程序中跟踪调用。此文件中没有这样的程序：程序属于其他类型，或由其他工具录制。") \
+    "Penstock follows calls in Python programs with a DataLoader of PyTorch. This file has none: the program or its loader is of another kind, or another tool recorded it.", \
+    "Penstock 在使用 PyTorch DataLoader 的 Python 程序中跟踪调用。此文件中没有这样的程序：程序或其加载器属于其他类型，或由其他工具录制。") \
   X(kNoCallsTooMany, \
-    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. In this run a single one has too many calls for that.", \
-    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行中，仅一个样本的调用就超出该开销。") \
+    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. In this run no sample, batch or step fitted into that: single ones have too many calls, or the workers live too short.", \
+    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行中，没有样本、批次或训练步能在该开销内跟踪：单个的调用太多，或工作进程存活时间太短。") \
   X(kNoCallsTooManyHow, "A longer recording has more time for it:", "录制更长时间，可用于跟踪的时间更多：") \
   X(kNoCallsOff, "Following calls was switched off for this run: PENSTOCK_FUNCTIONS=off.", \
     "此次运行关闭了调用跟踪：PENSTOCK_FUNCTIONS=off。") \

@@ -273,19 +273,20 @@ TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
 }
 
 TEST(NoFunctionsTest, OnlyAShortRunIsTooShort) {
-  const auto reason = [](int batches) {
+  const auto reason = [](int batches, const char* kind = "pytorch") {
     analyzer::testing::Synthetic run;
     run.batches = batches;
     run.costs = analyzer::testing::Always({.step = 100});
     traces::TraceData data = MakeSynthetic(run);
     data.processes.front().facts["version.python"] = "3.11.2";
-    data.processes.front().facts["loader.0.kind"] = "pytorch";
+    data.processes.front().facts["loader.0.kind"] = kind;
     const auto trace = traces::MakeTrace(std::move(data));
     const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
     return BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing).missing;
   };
   EXPECT_EQ(reason(50), NoFunctions::kShort);
   EXPECT_EQ(reason(400), NoFunctions::kTooManyCalls);
+  EXPECT_EQ(reason(400, "other"), NoFunctions::kNoLoader) << "only PyTorch's are followed";
 }
 
 TEST_F(FunctionsPanelTest, TheFunctionsThatTakeMostAreThoseWhoseLinesAreFollowed) {
