@@ -22,7 +22,7 @@ void CollateSlow(const RuleInput& input, Advice& out) {
       {"threshold", 0.15},
       {"collate_p50_s",
        input.diagnosis.run.stages[traces::StageId::kCollate].durations.Quantile(0.5)}};
-  finding.action = Say<words::kSimplerCollate>();
+  finding.action = Say<words::kSimplerCollate>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -90,7 +90,7 @@ void ConnectionNotReused(const RuleInput& input, Advice& out) {
                       {"seconds_to_connect", each},
                       {"seconds_to_first_byte", calls.first_bytes / calls.requests},
                       {"share_of_data_time", share}};
-  finding.action = Say<words::kReuseConnections>();
+  finding.action = Say<words::kReuseConnections>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -41,7 +41,7 @@ void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
                       {"ratio", ratio},
                       {"threshold", 4.0},
                       {"decode_share", share}};
-  finding.action = Say<words::kDecodeSmaller>();
+  finding.action = Say<words::kDecodeSmaller>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

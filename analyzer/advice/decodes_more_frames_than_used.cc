@@ -107,7 +107,7 @@ void DecodesMoreFramesThanUsed(const RuleInput& input, Advice& out) {
                       {"threshold", kTimes},
                       {"video_share_of_decode", share},
                       {"decode_share", input.ShareOfFetch(traces::StageId::kDecode)}};
-  finding.action = Say<words::kFewerFrames>();
+  finding.action = Say<words::kFewerFrames>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -104,7 +104,7 @@ void Describe(const RuleInput& input, const GpuMove& move, Finding& finding) {
 Statement PaysWhile(const RuleInput& input, const GpuMove& move) {
   const bool known = move.device >= 0;
   const std::string device = BuiltInDeviceCosts(input.loader().material.gpu).device;
-  return Say<words::kPaysWhile>(Give<"break_even_s">(move.break_even),
+  return Say<words::kPaysWhile>(Give<"predicted">(true), Give<"break_even_s">(move.break_even),
                                 Give<"device">(known ? std::optional(device) : std::nullopt),
                                 Give<"device_s">(std::optional(move.device)));
 }

@@ -96,7 +96,7 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
                       {"threshold", kLoopShare},
                       {"times_each", loop.count},
                       {"units", static_cast<double>(loop.profile->units)}};
-  finding.action = Say<words::kVectorise>();
+  finding.action = Say<words::kVectorise>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -47,7 +47,7 @@ void PinThreadBehind(const RuleInput& input, Advice& out) {
                       {"pin_thread_busy", busy},
                       {"consumer_cores", *cpu},
                       {"threshold_cores", 0.7}};
-  finding.action = Say<words::kRelievePinThread>();
+  finding.action = Say<words::kRelievePinThread>(Give<"predicted">(true));
   PlaceInLoop(input, finding);
   out.findings.push_back(std::move(finding));
 }

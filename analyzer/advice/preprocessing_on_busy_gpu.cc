@@ -73,7 +73,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
   finding.predicted->at_most = true;
   finding.predicted->rate.low =
       std::min(finding.predicted->rate.low, input.loader().steady.rate.estimate);
-  finding.action = Say<words::kPreprocessOnCpu>();
+  finding.action = Say<words::kPreprocessOnCpu>(Give<"predicted">(true));
   PlaceInLoop(input, finding);
   out.findings.push_back(std::move(finding));
 }

@@ -2,6 +2,7 @@
 #include "analyzer/advice/rules.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/words/rule_needs.h"
@@ -28,13 +29,19 @@ void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   }
 }
 
-// An action says what a prediction assumes only if there is a prediction.
-void SayAssumptions(Findings& findings) {
-  for (Finding& finding : findings) {
-    for (auto& [name, value] : finding.action.values) {
-      if (name == "predicted") value = finding.predicted.has_value();
+// Tells a statement, and the statements in it, whether there is a prediction.
+void SetPredicted(bool predicted, Statement& statement) {
+  for (auto& [name, value] : statement.values) {
+    if (name == "predicted") value = predicted;
+    if (auto* inner = std::get_if<Statements>(&value)) {
+      for (Statement& one : *inner) SetPredicted(predicted, one);
     }
   }
+}
+
+// An action says what a prediction assumes only if there is a prediction.
+void SayAssumptions(Findings& findings) {
+  for (Finding& finding : findings) SetPredicted(finding.predicted.has_value(), finding.action);
 }
 
 // If there is a finding that a host has too many workers, removes the same findings about a rank.

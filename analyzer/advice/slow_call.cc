@@ -78,7 +78,8 @@ void SlowCall(const RuleInput& input, Advice& out) {
                       {"first_line", static_cast<double>(function.line)},
                       {"units", static_cast<double>(worst.profile->units)},
                       {"assumed_saving", worst.known->gone}};
-  finding.action = Say<words::kDoInstead>(Give<"advice">(Statement{worst.known->instead, {}}),
+  finding.action = Say<words::kDoInstead>(Give<"predicted">(true),
+                                          Give<"advice">(Statement{worst.known->instead, {}}),
                                           Give<"gone">(worst.known->gone));
   out.findings.push_back(std::move(finding));
 }

@@ -60,9 +60,9 @@ void SlowDecoder(const RuleInput& input, Advice& out) {
                       {"assumed_ratio", times}};
   std::optional<std::string> second;
   if (faster.size() > 1) second = faster[1];
-  finding.action =
-      Say<words::kFasterDecoder>(Give<"first">(faster[0]), Give<"second">(second),
-                                 Give<"opencv">(faster[0] == "OpenCV"), Give<"times">(times));
+  finding.action = Say<words::kFasterDecoder>(
+      Give<"predicted">(true), Give<"first">(faster[0]), Give<"second">(second),
+      Give<"opencv">(faster[0] == "OpenCV"), Give<"times">(times));
   out.findings.push_back(std::move(finding));
 }
 

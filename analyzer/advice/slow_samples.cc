@@ -108,8 +108,9 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   }
   if (!found.place.empty()) finding.evidence.emplace_back("place", found.place);
   finding.action = Say<words::kLookAtSlowSamples>(
-      Give<"changes">(found.changes), GiveIf<"first">(indexed, found.ids.front()),
-      Give<"bytes_times">(larger), Give<"ordinary">(FollowsOrdinary(input.diagnosis.functions)));
+      Give<"predicted">(true), Give<"changes">(found.changes),
+      GiveIf<"first">(indexed, found.ids.front()), Give<"bytes_times">(larger),
+      Give<"ordinary">(FollowsOrdinary(input.diagnosis.functions)));
   finding.from = static_cast<double>(found.longest_start - input.trace.begin().value) * 1e-9;
   finding.to = finding.from + static_cast<double>(found.longest_time) * 1e-9;
   out.findings.push_back(std::move(finding));

@@ -38,7 +38,7 @@ void SlowStorage(const RuleInput& input, Advice& out) {
       {"disk_bytes_per_s", kDisk},
       {"bytes_per_read", bytes},
       {"storage", TextFact(input.trace.facts(), "dataset.storage")}};
-  finding.action = Say<words::kFasterStorage>();
+  finding.action = Say<words::kFasterStorage>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

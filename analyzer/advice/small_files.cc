@@ -32,7 +32,7 @@ void SmallFiles(const RuleInput& input, Advice& out) {
                       {"bytes_per_s", speed},
                       {"threshold_bytes_per_s", 50e6},
                       {"read_share", share}};
-  finding.action = Say<words::kPackFiles>();
+  finding.action = Say<words::kPackFiles>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

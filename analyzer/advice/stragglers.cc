@@ -100,7 +100,8 @@ void Stragglers(const RuleInput& input, Advice& out) {
   }
   finding.seen = Say<words::kStragglers>(Give<"head_of_line">(signals.head_of_line),
                                          Give<"slow_worker">(slow_worker), Give<"times">(times));
-  finding.action = Say<words::kEvenCosts>(Give<"slow">(slow.has_value()), Give<"threads">(threads));
+  finding.action = Say<words::kEvenCosts>(Give<"predicted">(true), Give<"slow">(slow.has_value()),
+                                          Give<"threads">(threads));
   if (slowest.fetch_start != kNever && slowest.fetch_end != kNever) {
     finding.from = static_cast<double>(slowest.fetch_start - input.trace.begin().value) * 1e-9;
     finding.to = static_cast<double>(slowest.fetch_end - input.trace.begin().value) * 1e-9;

@@ -78,7 +78,8 @@ void TrainerStarved(const RuleInput& input, Advice& out) {
                                                             ? fewer.predicted.rate.low
                                                             : input.loader().steady.rate.estimate);
   finding.action = Say<words::kCoreForTrainer>(
-      Give<"crowded">(cpu.crowded), Give<"launching">(pipeline.workers == 0),
+      Give<"predicted">(true), Give<"crowded">(cpu.crowded),
+      Give<"launching">(pipeline.workers == 0),
       Give<"fewer">(fewer.workers < pipeline.workers ? std::optional(fewer.workers) : std::nullopt),
       Give<"nice">(!pipeline.sample_tasks));
 

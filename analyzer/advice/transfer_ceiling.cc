@@ -51,7 +51,7 @@ void TransferCeiling(const RuleInput& input, Advice& out) {
                       {"pin_s", pinned / count},
                       {"batch_bytes", BatchBytes(run)},
                       {"ceiling_per_s", ceiling}};
-  finding.action = Say<words::kFewerTensors>();
+  finding.action = Say<words::kFewerTensors>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -77,6 +77,7 @@ void TransformsInTheLoop(const RuleInput& input, Advice& out) {
   finding.evidence = {{"loop_share", found->share}, {"threshold", 0.1}};
   const bool same = found->workers == input.loader().pipeline.workers;
   finding.action = Say<words::kTransformInWorkers>(
+      Give<"predicted">(true),
       Give<"workers">(same ? std::nullopt : std::optional(found->workers)));
   finding.predicted = found->predicted;
   out.findings.push_back(std::move(finding));

@@ -50,7 +50,8 @@ void WideLabels(const RuleInput& input, Advice& out) {
                       {"batch_bytes", all},
                       {"threshold_share", 0.2},
                       {"bytes_saved", saved * all}};
-  finding.action = ids ? Say<words::kNarrowIds>() : Say<words::kNarrowLabels>();
+  finding.action = ids ? Say<words::kNarrowIds>(Give<"predicted">(true))
+                       : Say<words::kNarrowLabels>(Give<"predicted">(true));
   out.findings.push_back(std::move(finding));
 }
 

@@ -17,11 +17,11 @@ inline constexpr Message kFewerTensors{
     "transfer-ceiling.do",
     "Return a few large tensors from collate_fn instead of many arrays or Python objects. Return "
     "uint8 instead of float32 and convert on the device (only whole numbers from 0 to 255 stay "
-    "exact). Use one loader per training process. The prediction assumes that the handover costs "
-    "nothing.",
+    "exact). Use one loader per training process.[predicted? The prediction assumes that the "
+    "handover costs nothing.]",
     "让 collate_fn 返回少量大张量，而不是许多数组或 Python 对象。返回 uint8 而不是 "
     "float32，并在设备上转换（只有 0 到 255 "
-    "的整数保持精确）。每个训练进程只用一个加载器。预测假设批次交接不耗时。"};
+    "的整数保持精确）。每个训练进程只用一个加载器。[predicted?预测假设批次交接不耗时。]"};
 
 inline constexpr Message kCollateSlow{
     "collate-slow.seen", "collating takes {collate_share:%0} of the time to make a batch",
@@ -29,9 +29,10 @@ inline constexpr Message kCollateSlow{
 inline constexpr Message kSimplerCollate{
     "collate-slow.do",
     "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
-    "call; avoid nested dictionaries. The prediction assumes a collate that costs nothing.",
+    "call; avoid nested dictionaries.[predicted? The prediction assumes a collate that costs "
+    "nothing.]",
     "返回形状相同的张量或数组，而不是 Python "
-    "对象，并一次性堆叠；避免嵌套字典。预测假设合批不耗时。"};
+    "对象，并一次性堆叠；避免嵌套字典。[predicted?预测假设合批不耗时。]"};
 
 inline constexpr Message kTransformsInTheLoop{
     "transforms-in-the-loop.seen",
@@ -41,12 +42,12 @@ inline constexpr Message kTransformInWorkers{
     "transforms-in-the-loop.do",
     "Transform each sample in the dataset's __getitem__, so that workers do it in parallel with "
     "the step[ (num_workers={workers:count})]; random numbers are then drawn for each sample, not "
-    "for each batch. Or transform on the GPU. The prediction assumes that workers need as much CPU "
-    "time for the transforms as the loop did.",
+    "for each batch. Or transform on the GPU.[predicted? The prediction assumes that workers need "
+    "as much CPU time for the transforms as the loop did.]",
     "在数据集的 __getitem__ "
     "中对每个样本做变换，由工作进程与训练步并行完成[（num_workers={workers:count}）]"
-    "；随机数随之按样本抽取，而非按批次抽取。也可在 GPU 上做变换。预测假设工作进程做变换所需的 CPU "
-    "时间与训练循环原先相同。"};
+    "；随机数随之按样本抽取，而非按批次抽取。也可在 GPU "
+    "上做变换。[predicted?预测假设工作进程做变换所需的 CPU 时间与训练循环原先相同。]"};
 
 inline constexpr Message kSlowStorage{
     "slow-storage.seen",
@@ -57,10 +58,10 @@ inline constexpr Message kFasterStorage{
     "slow-storage.do",
     "Copy the dataset to a local SSD or to memory, or store it smaller: better compressed, or "
     "resized once. (Lossy compression changes the pixels. So does resizing, unless the transforms "
-    "resize to that size anyway.) The prediction assumes reads that cost nothing.",
+    "resize to that size anyway.)[predicted? The prediction assumes reads that cost nothing.]",
     "把数据集复制到本地 SSD "
     "或内存，或存得更小：提高压缩率，或预先缩放一次。（有损压缩会改变像素；缩放也会，除非变换本来就"
-    "缩放到该尺寸。）预测假设读取不耗时。"};
+    "缩放到该尺寸。）[predicted?预测假设读取不耗时。]"};
 
 inline constexpr Message kSerialisedReads{
     "serialised-reads.seen",
@@ -99,9 +100,9 @@ inline constexpr Message kPackFiles{
     "small-files.do",
     "Copy the files to local storage, or pack them into large ones. LMDB still reads samples in "
     "any order; formats that are read in sequence (tar shards, WebDataset) shuffle only within a "
-    "buffer. The prediction assumes reads that cost nothing.",
+    "buffer.[predicted? The prediction assumes reads that cost nothing.]",
     "把文件复制到本地存储，或打包成大文件。LMDB 仍可按任意顺序读取样本；按顺序读取的格式（tar "
-    "分片、WebDataset）只在缓冲区内打乱。预测假设读取不耗时。"};
+    "分片、WebDataset）只在缓冲区内打乱。[predicted?预测假设读取不耗时。]"};
 
 inline constexpr Message kFitsInRam{
     "fits-in-ram.seen",
@@ -124,11 +125,12 @@ inline constexpr Message kFasterDecoder{
     "Decode with {first:text}[ or {second:text}] straight into an array or tensor; converting back "
     "to PIL images would lose the gain. Some pixels then differ by a level or two, [opencv?OpenCV "
     "returns channels as BGR, ]and other libraries resize with another filter than PIL: use the "
-    "same code for validation. The prediction assumes {times:.2} times the speed of decoding.",
+    "same code for validation.[predicted? The prediction assumes {times:.2} times the speed of "
+    "decoding.]",
     "用 {first:text}[ 或 {second:text}] 直接解码为数组或张量；再转换回 PIL "
     "图像会失去收益。部分像素会相差一两级，[opencv?OpenCV 的通道顺序为 "
-    "BGR，]其他库的缩放滤波器也与 PIL 不同：验证时请使用相同的代码。预测假设解码速度为原来的 "
-    "{times:.2} 倍。"};
+    "BGR，]其他库的缩放滤波器也与 PIL 不同：验证时请使用相同的代码。[predicted?"
+    "预测假设解码速度为原来的 {times:.2} 倍。]"};
 
 inline constexpr Message kDecodeLarger{
     "decode-larger-than-needed.seen",
@@ -138,12 +140,12 @@ inline constexpr Message kDecodeSmaller{
     "decode-larger-than-needed.do",
     "Decode only the crop (the same pixels except at its edge), or decode at reduced size (PIL: "
     "image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), or store smaller copies of the images. The "
-    "last two use another filter, so pixels change slightly: use them for validation too. The "
-    "prediction assumes half of the time for decoding.",
+    "last two use another filter, so pixels change slightly: use them for validation "
+    "too.[predicted? The prediction assumes half of the time for decoding.]",
     "只解码裁剪区域（除边缘外像素不变），或以缩小的尺寸解码（PIL：image.draft()；OpenCV：IMREAD_"
     "REDUCED_COLOR_"
-    "2），或另存较小的图片。后两者使用不同的滤波器，像素会略有改变：验证时也请使用。预测假设解码耗"
-    "时减半。"};
+    "2），或另存较小的图片。后两者使用不同的滤波器，像素会略有改变：验证时也请使用。[predicted?"
+    "预测假设解码耗时减半。]"};
 
 inline constexpr Message kConnectionsAnew{
     "connection-not-reused.seen",
@@ -155,13 +157,13 @@ inline constexpr Message kReuseConnections{
     "connection-not-reused.do",
     "Make one client for each worker, on first use in the worker: a requests.Session (or a "
     "urllib3.PoolManager, a boto3 client, an aiohttp.ClientSession). Do not make one for each "
-    "sample. Read every response to its end, so that its connection can be reused. The prediction "
-    "removes only the time to open connections.",
+    "sample. Read every response to its end, so that its connection can be reused.[predicted? "
+    "The prediction removes only the time to open connections.]",
     "为每个工作进程创建一个客户端，在该进程首次使用时创建：requests.Session（或 "
     "urllib3.PoolManager、boto3 "
     "客户端、aiohttp."
-    "ClientSession）。不要为每个样本新建。把每个响应读完，其连接才能重用。预测只去掉建立连接的时间"
-    "。"};
+    "ClientSession）。不要为每个样本新建。把每个响应读完，其连接才能重用。[predicted?"
+    "预测只去掉建立连接的时间。]"};
 
 inline constexpr Message kFramesUnused{
     "decodes-more-frames-than-used.seen",
@@ -173,12 +175,12 @@ inline constexpr Message kFewerFrames{
     "frame before the wanted frame; the files grow. Or decode several frames of a clip in one "
     "call, in order (PyAV: one seek, then decode on; torchcodec: get_frames_at; decord: "
     "get_batch). Or take only key frames if they suffice (PyAV: stream.codec_context.skip_frame = "
-    "'NONKEY'). The prediction assumes twice as many key frames.",
+    "'NONKEY').[predicted? The prediction assumes twice as many key frames.]",
     "用更多关键帧重新编码视频（ffmpeg -g "
     "8），因为解码器要从所需帧之前的关键帧开始解码；文件会变大。或在一次调用中按顺序解码一个片段的"
     "多帧（PyAV：一次定位后连续解码；torchcodec：get_frames_at；decord：get_"
     "batch）。若关键帧已足够，也可只取关键帧（PyAV：stream.codec_context.skip_frame = "
-    "'NONKEY'）。预测假设关键帧的数量加倍。"};
+    "'NONKEY'）。[predicted?预测假设关键帧的数量加倍。]"};
 
 inline constexpr Message kRepeatedWork{
     "repeated-work.seen",
@@ -228,17 +230,16 @@ inline constexpr Message kWideLabels{
 inline constexpr Message kNarrowLabels{
     "wide-labels.do",
     "Store masks and labels as uint8 (or int16) in the dataset and call .long() on the device. The "
-    "values stay the same if all are between 0 and 255 (or -32768 and 32767). The prediction is an "
-    "upper bound.",
+    "values stay the same if all are between 0 and 255 (or -32768 and 32767).[predicted? The "
+    "prediction is an upper bound.]",
     "在数据集中以 uint8（或 int16）保存掩码和标签，并在设备上调用 .long()。若所有数值都在 0 到 "
-    "255（或 -32768 到 32767）之间，数值不变。预测为上限。"};
+    "255（或 -32768 到 32767）之间，数值不变。[predicted?预测为上限。]"};
 inline constexpr Message kNarrowIds{
     "wide-labels.do.ids",
     "Make the ids int32 in the dataset: torch.nn.Embedding takes int32. Call .long() on the device "
-    "where an operation needs int64. The values stay the same below 2147483648. The prediction is "
-    "an "
-    "upper bound.",
+    "where an operation needs int64. The values stay the same below "
+    "2147483648.[predicted? The prediction is an upper bound.]",
     "在数据集中以 int32 保存编号：torch.nn.Embedding 接受 int32。需要 int64 的运算可在设备上调用 "
-    ".long()。若所有数值都小于 2147483648，数值不变。预测为上限。"};
+    ".long()。若所有数值都小于 2147483648，数值不变。[predicted?预测为上限。]"};
 
 }  // namespace penstock::analyzer::words

@@ -9,12 +9,12 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kPaysWhile{
     "move-to-gpu.pays",
-    " It pays off while the GPU needs less than {break_even_s:ms.2} ms a sample for it; "
-    "[device?the prediction assumes {device_s:ms.3} ms on {device:text}.|the prediction leaves "
-    "that time out.]",
-    "只要 GPU 为此在每个样本上花费的时间少于 {break_even_s:ms.2} 毫秒就值得；[device?预测按 "
-    "{device:text} "
-    "上 {device_s:ms.3} 毫秒计。|预测未计入这部分时间。]"};
+    " It pays off while the GPU needs less than {break_even_s:ms.2} ms a sample for it"
+    "[predicted?; [device?the prediction assumes {device_s:ms.3} ms on {device:text}|the "
+    "prediction leaves that time out]].",
+    "只要 GPU 为此在每个样本上花费的时间少于 {break_even_s:ms.2} "
+    "毫秒就值得[predicted?；[device?预测按 "
+    "{device:text} 上 {device_s:ms.3} 毫秒计|预测未计入这部分时间]]。"};
 
 inline constexpr Message kMoveDecode{
     "move-decode-to-gpu.seen",
@@ -51,11 +51,12 @@ inline constexpr Message kPageableCopies{
 inline constexpr Message kPinMemory{
     "pageable-copies.do",
     "Set pin_memory=True and copy with .to(device, non_blocking=True). Pinned batches cannot be "
-    "swapped out. [bounded?The prediction ranges from copies at 80 % of the link's speed to copies "
-    "that nothing waits for.|The prediction assumes copies that the loop does not wait for.]",
+    "swapped out.[predicted? [bounded?The prediction ranges from copies at 80 % of the link's "
+    "speed to copies that nothing waits for.|The prediction assumes copies that the loop does not "
+    "wait for.]]",
     "设置 pin_memory=True，并用 .to(device, non_blocking=True) "
-    "拷贝。锁页的批次不能被换出。[bounded?预测区间的一端假设以链路速度的 80 % "
-    "拷贝，另一端假设没有任何环节等待拷贝。|预测假设循环不等待拷贝。]"};
+    "拷贝。锁页的批次不能被换出。[predicted?[bounded?预测区间的一端假设以链路速度的 80 % "
+    "拷贝，另一端假设没有任何环节等待拷贝。|预测假设循环不等待拷贝。]]"};
 
 inline constexpr Message kCopiesNotOverlapped{
     "copies-not-overlapped.seen",
@@ -110,15 +111,16 @@ inline constexpr Message kCoreForTrainer{
     "launches kernels a core of its own: fewer threads in this process (torch.set_num_threads, "
     "OMP_NUM_THREADS).|Leave the training process a core of its own: "
     "[fewer?num_workers={fewer:count}[nice?, or os.nice(10) in worker_init_fn]|[nice?os.nice(10) "
-    "in worker_init_fn|more cores, or less work for the threads that make samples]].]] The "
-    "prediction is an upper bound: a step without idle time.",
+    "in worker_init_fn|more cores, or less work for the threads that make samples]].]]"
+    "[predicted? The prediction is an upper bound: a step without idle time.]",
     "[crowded?其他程序占用核心：给此次运行分配独占的核心（taskset、cgroup "
     "或单独的节点），或在机器空闲时重新录制。|[launching?"
     "给启动 GPU "
     "内核的线程留出一个核心：减少此进程中的线程（torch.set_num_threads、OMP_NUM_THREADS）。|"
     "给训练进程留出一个核心：[fewer?num_workers={fewer:count}[nice?，或在 worker_init_fn 中调用 "
     "os.nice(10)]|[nice?在 worker_init_fn 中调用 "
-    "os.nice(10)|增加核心，或减少制作样本的线程的工作]]。]]预测为上限：训练步没有空闲时间。"};
+    "os.nice(10)|增加核心，或减少制作样本的线程的工作]]。]][predicted?"
+    "预测为上限：训练步没有空闲时间。]"};
 
 inline constexpr Message kPreprocessingOnBusyGpu{
     "preprocessing-on-busy-gpu.seen",
@@ -129,11 +131,12 @@ inline constexpr Message kPreprocessingOnBusyGpu{
 inline constexpr Message kPreprocessOnCpu{
     "preprocessing-on-busy-gpu.do",
     "Move decoding or augmentation back to workers on the CPU, the most expensive first, as long "
-    "as the loop does not wait for them; some pixels then differ by a few levels. The prediction "
-    "is an upper bound: the CPU time that this takes is not in this recording.",
+    "as the loop does not wait for them; some pixels then differ by a few "
+    "levels.[predicted? The prediction is an upper bound: the CPU time that this takes is not in "
+    "this recording.]",
     "把解码或增强移回 CPU "
-    "上的工作进程，先移成本最高的，只要训练循环不因此等待；部分像素会相差几级。预测为上限：此录制中"
-    "没有这项工作所需的 CPU 时间。"};
+    "上的工作进程，先移成本最高的，只要训练循环不因此等待；部分像素会相差几级。[predicted?"
+    "预测为上限：此录制中没有这项工作所需的 CPU 时间。]"};
 
 inline constexpr Message kPinThreadBehind{
     "pin-thread-behind.seen",
@@ -144,9 +147,9 @@ inline constexpr Message kRelievePinThread{
     "pin-thread-behind.do",
     "Give the interpreter fewer things to do beside the pin thread: fewer and larger tensors in a "
     "batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
-    "function. The prediction assumes that the handover costs nothing.",
+    "function.[predicted? The prediction assumes that the handover costs nothing.]",
     "减少与锁页线程争用解释器的工作：每个批次使用更少而更大的张量，训练步中少用 "
-    "Python（日志、指标、进度条），或在合批函数中锁页。预测假设批次交接不耗时。"};
+    "Python（日志、指标、进度条），或在合批函数中锁页。[predicted?预测假设批次交接不耗时。]"};
 
 // Evidence.
 inline constexpr Message kCopiesSeen{"copies-not-overlapped.where",

@@ -30,13 +30,13 @@ inline constexpr Message kLookAtSlowSamples{
     "[changes?It is not the samples: look for what stops a worker now and then, such as storage, "
     "a lock, a server or garbage collection.|Run one of them alone[first?, for example "
     "dataset\\[{first:count}\\]], and see what it does more than others.][bytes_times? Store large "
-    "files smaller once, which changes pictures.] [ordinary?Functions and lines are those of "
-    "ordinary samples: too few samples were followed to compare. ]The prediction assumes that slow "
-    "samples "
-    "take as long as the median.",
+    "files smaller once, which changes pictures.][ordinary? Functions and lines are those of "
+    "ordinary samples: too few samples were followed to compare.][predicted? The prediction "
+    "assumes that slow samples take as long as the median.]",
     "[changes?问题不在样本本身：请查找偶尔使工作进程停顿的原因，例如存储、锁、服务器或垃圾回收。|"
     "单独运行其中一个样本[first?，例如 dataset\\[{first:count}\\]]，看它比其他样本多做了什么。]"
     "[bytes_times?把大文件一次性存成较小的尺寸，这会改变图像。][ordinary?"
-    "函数与代码行来自普通样本：被跟踪的样本太少，无法比较。]预测假设慢样本的耗时等于中位数。"};
+    "函数与代码行来自普通样本：被跟踪的样本太少，无法比较。][predicted?"
+    "预测假设慢样本的耗时等于中位数。]"};
 
 }  // namespace penstock::analyzer::words

@@ -155,13 +155,13 @@ inline constexpr Message kEvenCosts{
     "stragglers.do",
     "[slow?Find out what slows that process (its core, its affinity, its memory), or |Bring "
     "samples to a similar cost (shrink the largest once, which changes their pixels; sort by size, "
-    "which makes batches less random), or ][threads?raise --prefetch. The prediction assumes "
-    "batches of equal cost.|pass in_order=False (PyTorch 2.6 and later): batches then come in "
-    "another order in every run, which the prediction assumes.]",
+    "which makes batches less random), or ][threads?raise --prefetch.[predicted? The prediction "
+    "assumes batches of equal cost.]|pass in_order=False (PyTorch 2.6 and later): batches then "
+    "come in another order in every run[predicted?, which the prediction assumes].]",
     "[slow?找出是什么拖慢了该进程（其核心、亲和性或内存），或|"
     "让各样本的成本接近（预先缩小最大的样本，这会改变其像素；按大小排序，这会降低批次的随机性），或"
-    "][threads?提高 --prefetch。预测假设各批次的成本相同。|传入 in_order=False（PyTorch 2.6 "
-    "及以上）：批次的顺序此后每次运行都不同，预测以此为前提。]"};
+    "][threads?提高 --prefetch。[predicted?预测假设各批次的成本相同。]|传入 in_order=False"
+    "（PyTorch 2.6 及以上）：此后每次运行的批次顺序都不同[predicted?，预测以此为前提]。]"};
 
 inline constexpr Message kWorkersRestart{
     "workers-restart-each-epoch.seen",

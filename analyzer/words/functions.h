@@ -46,9 +46,10 @@ inline constexpr Message kHotPythonLoop{
 inline constexpr Message kVectorise{
     "hot-python-loop.do",
     "Replace the loop by array operations (NumPy, torch), compile it (Numba), or do it once and "
-    "store the result if it does not depend on chance. The prediction assumes a tenth of the time.",
+    "store the result if it does not depend on chance.[predicted? The prediction assumes a tenth "
+    "of the time.]",
     "用数组运算（NumPy、torch）代替循环，或编译它（Numba）；若结果与随机无关，可只计算一次并保存结"
-    "果。预测假设耗时降为十分之一。"};
+    "果。[predicted?预测假设耗时降为十分之一。]"};
 
 inline constexpr Message kSlowCall{
     "slow-call.seen",
@@ -57,7 +58,8 @@ inline constexpr Message kSlowCall{
     "{function:text}（{place:text}[，第 {line:count} 行]）调用的 {call:text} 占工作进程 "
     "{call_share:%0} 的时间。"};
 inline constexpr Message kDoInstead{
-    "slow-call.do", "{advice:words} The prediction assumes that {gone:%0} of its time goes.",
-    "{advice:words}预测假设其耗时减少 {gone:%0}。"};
+    "slow-call.do",
+    "{advice:words}[predicted? The prediction assumes that {gone:%0} of its time goes.]",
+    "{advice:words}[predicted?预测假设其耗时减少 {gone:%0}。]"};
 
 }  // namespace penstock::analyzer::words

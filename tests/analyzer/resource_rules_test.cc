@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/rule_names.h"
@@ -26,6 +27,45 @@ TraceData FewShards(const std::string& kind, int asked) {
   data.processes[0].facts["loader.0.num_workers"] = std::to_string(asked);
   data.processes[0].facts["loader.0.dataset_kind"] = kind;
   return data;
+}
+
+// An action does not say what a prediction assumes if there is none. Ten batches are too few for
+// one.
+TEST(ResourceRulesTest, AnActionSpeaksOfAPredictionOnlyIfThereIsOne) {
+  std::vector<Synthetic> runs(6);
+  runs[0].costs = Always({20, 4, 3, 1, 0.1, 0.2, 4, 0});
+  runs[1].costs = Always({20, 4, 3, 1, 0.1, 0.2, 4, 0});
+  runs[1].file_bytes = 1'500'000;
+  runs[2].costs = Always({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  runs[2].decoder = "PIL.load";
+  runs[2].decoded_bytes = 5 * runs[2].sample_bytes;
+  runs[3].costs = Always({1, 4, 2, 40, 0.1, 0.2, 4, 0});
+  runs[4].costs = Always({1, 4, 2, 0.5, 0.1, 6, 2, 0});
+  runs[5].costs = [](int, int index) {
+    return Costs{1, index % 4 == 0 ? 120.0 : 10.0, 5, 1, 0.1, 0.2, 4, 0};
+  };
+  std::size_t alone = 0;
+  std::size_t with = 0;
+  for (Synthetic& run : runs) {
+    for (const int batches : {10, 200}) {
+      run.batches = batches;
+      const auto trace = SyntheticTrace(run);
+      for (const Finding& finding : RunRules(*trace, Diagnose(*trace)).findings) {
+        const std::string action = English(finding.action);
+        const bool speaks = action.find("rediction") != std::string::npos;
+        if (finding.predicted) {
+          with += speaks ? 1 : 0;
+          continue;
+        }
+        ++alone;
+        EXPECT_FALSE(speaks) << finding.id << ": " << action;
+        const std::string chinese = Render(finding.action, Language::kChinese);
+        EXPECT_EQ(chinese.find("预测"), std::string::npos) << finding.id << ": " << chinese;
+      }
+    }
+  }
+  EXPECT_GT(alone, 0U);
+  EXPECT_GT(with, 0U);
 }
 
 // The name says "saturated", and the run itself used less than half of the cores.
