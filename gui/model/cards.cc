@@ -112,7 +112,8 @@ class CardMaker {
   std::string RankWords() const {
     std::string words =
         Fill(shown_->slowest ? Text::kRankIsSlowest : Text::kRankIsOne, shown_->rank, shown_->of);
-    if (shown_->all_rate > 0) {
+    // The rates of ranks are steady ones, and do not compare with a rate of the whole run.
+    if (shown_->all_rate > 0 && !diagnosis_.whole_run) {
       words += "  ·  " + Fill(Text::kRanksTogether, ShortNumber(shown_->all_rate));
     }
     return words;

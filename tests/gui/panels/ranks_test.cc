@@ -68,7 +68,7 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
   run.ranks = 3;
   run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
   const auto trace = traces::MakeTrace(TraceOfAll(run));
-  const analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  analyzer::Report report = analyzer::BuildReport(*trace, "t");
   const auto shown = ShownRank(report);
   ASSERT_TRUE(shown.has_value());
   EXPECT_EQ(shown->rank, 1);
@@ -81,6 +81,10 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
             "Where the GPU's time goes  ·  rank 1");
   const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
   EXPECT_EQ(cards[1].line.find("rank 1 of 3, the slowest  ·  all ranks "), 0U) << cards[1].line;
+  // Steady rates do not add up to a rate of the whole run.
+  report.diagnosis.whole_run = true;
+  const std::string whole = CardsOf(report, Language::kEnglish)[1].line;
+  EXPECT_EQ(whole.find("all ranks"), std::string::npos) << whole;
 }
 
 TEST(RankShownTest, EvenRanksHaveNoSlowestAndASingleRankNoName) {
