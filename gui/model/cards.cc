@@ -110,8 +110,8 @@ class CardMaker {
 
   // Which rank the cards show, and the rate of all ranks.
   std::string RankWords() const {
-    std::string words =
-        Fill(shown_->slowest ? Text::kRankIsSlowest : Text::kRankIsOne, shown_->rank, shown_->of);
+    std::string words = Fill(shown_->waits_most ? Text::kRankWaitsMost : Text::kRankIsOne,
+                             shown_->rank, shown_->of);
     // The rates of ranks are steady ones, and do not compare with a rate of the whole run.
     if (shown_->all_rate > 0 && !diagnosis_.whole_run) {
       words += "  ·  " + Fill(Text::kRanksTogether, ShortNumber(shown_->all_rate));

@@ -65,8 +65,11 @@ std::optional<RankShown> ShownRank(const analyzer::Report& report) {
     return a.wait_fraction < b.wait_fraction;
   };
   const auto [least, most] = std::minmax_element(ranks.rows.begin(), ranks.rows.end(), less);
-  shown.slowest = row->wait_fraction >= most->wait_fraction - kClearly &&
-                  row->wait_fraction > least->wait_fraction + kClearly;
+  // Nobody is named where the report says that ranks take turns, are even, or do not meet.
+  const RankVerdict verdict = VerdictOf(ranks.imbalance);
+  const bool one = verdict == RankVerdict::kOneSlow || verdict == RankVerdict::kUnknown;
+  shown.waits_most = one && row->wait_fraction >= most->wait_fraction - kClearly &&
+                     row->wait_fraction > least->wait_fraction + kClearly;
   const auto known = [](const analyzer::RankRow& one) { return one.samples_rate > 0; };
   if (static_cast<std::size_t>(shown.of) == ranks.rows.size() &&
       std::all_of(ranks.rows.begin(), ranks.rows.end(), known)) {

@@ -50,9 +50,9 @@ struct RanksModel {
 // The rank that the figures of a loader are about.
 struct RankShown {
   std::int32_t rank = -1;
-  std::int32_t of = 0;   // all ranks of the run, recorded or not
-  bool slowest = false;  // waits clearly more for its data than another rank
-  double all_rate = 0;   // samples per second of all ranks together; 0: not known
+  std::int32_t of = 0;      // all ranks of the run, recorded or not
+  bool waits_most = false;  // for data, and clearly more than another rank
+  double all_rate = 0;      // samples per second of all ranks together; 0: not known
 };
 // nullopt for a single rank.
 [[nodiscard]] std::optional<RankShown> ShownRank(const analyzer::Report& report);

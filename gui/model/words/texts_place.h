@@ -22,7 +22,7 @@
   X(kStreamsAtOnce, "{} streams", "{} 个流") \
   X(kGpuNoDriver, "This machine has no NVIDIA driver (libnvidia-ml.so.1 is missing): record on one with a GPU.", \
     "此机器没有 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制。") \
-  X(kRankIsSlowest, "rank {} of {}, the slowest", "rank {}（共 {} 个），最慢的一个") \
+  X(kRankWaitsMost, "rank {} of {}, waits most for data", "rank {}（共 {} 个），等待数据最久") \
   X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
   X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \

@@ -73,25 +73,33 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
   ASSERT_TRUE(shown.has_value());
   EXPECT_EQ(shown->rank, 1);
   EXPECT_EQ(shown->of, 3);
-  EXPECT_TRUE(shown->slowest);
+  EXPECT_TRUE(shown->waits_most);
   EXPECT_NEAR(shown->all_rate, 3 * report.diagnosis.base_rate(), 0.1 * shown->all_rate);
   EXPECT_EQ(TitleOfRank(report, Text::kReadyBatches, Language::kEnglish),
             "Finished batches  ·  rank 1");
   EXPECT_EQ(TitleOfRank(report, Text::kGpuWhereTime, Language::kEnglish),
             "Where the GPU's time goes  ·  rank 1");
   const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
-  EXPECT_EQ(cards[1].line.find("rank 1 of 3, the slowest  ·  all ranks "), 0U) << cards[1].line;
+  EXPECT_EQ(cards[1].line.find("rank 1 of 3, waits most for data  ·  all ranks "), 0U)
+      << cards[1].line;
   // Steady rates do not add up to a rate of the whole run.
   report.diagnosis.whole_run = true;
   const std::string whole = CardsOf(report, Language::kEnglish)[1].line;
   EXPECT_EQ(whole.find("all ranks"), std::string::npos) << whole;
 }
 
-TEST(RankShownTest, EvenRanksHaveNoSlowestAndASingleRankNoName) {
+TEST(RankShownTest, OnlyARankThatTheOthersWaitForWaitsMostAndASingleRankHasNoName) {
   Ranked run;
   const auto even = ShownRank(analyzer::BuildReport(*traces::MakeTrace(TraceOfAll(run)), "t"));
   ASSERT_TRUE(even.has_value());
-  EXPECT_FALSE(even->slowest);
+  EXPECT_FALSE(even->waits_most);
+  // Rank 0 waits more, but its steps do not end together with those of rank 1.
+  Ranked apart;
+  apart.together = false;
+  apart.wait = [](int rank, int) { return rank == 0 ? 9.0 : 1.0; };
+  const auto alone = ShownRank(analyzer::BuildReport(*traces::MakeTrace(TraceOfAll(apart)), "t"));
+  ASSERT_TRUE(alone.has_value());
+  EXPECT_FALSE(alone->waits_most);
   run.ranks = 1;
   const auto report = analyzer::BuildReport(*traces::MakeTrace(TraceOfAll(run)), "t");
   EXPECT_FALSE(ShownRank(report).has_value());
