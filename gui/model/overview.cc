@@ -135,7 +135,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
   add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
   add(making, StageId::kTokenize, Text::kTokenize, means.tokenize, Factor::kTokenize);
-  // The rest has no factor. kStartup stands for "none": below, it marks no part of `making`.
+  // The rest has no factor. kStartup stands for "none": below, it marks no part.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);
@@ -143,7 +143,8 @@ Ribbon BuildRibbon(const Report& report) {
   // The wait is marked if prefetching is the bottleneck: without workers, the training process
   // makes the batches during the wait.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
-  add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kPrefetch);
+  // The wait for other loaders has no factor of this loader.
+  add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kStartup);
   add(loop, StageId::kGet, Text::kHandoverGet, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
@@ -151,6 +152,7 @@ Ribbon BuildRibbon(const Report& report) {
   for (const RibbonPart& part : loop) ribbon.loop_time += part.seconds;
   if (bottleneck == Factor::kStartup) {
     for (RibbonPart& part : making) part.bottleneck = false;
+    for (RibbonPart& part : loop) part.bottleneck = false;
   }
   return ribbon;
 }

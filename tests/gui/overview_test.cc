@@ -78,6 +78,12 @@ TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
   EXPECT_EQ(ribbon.loop[1].name, Text::kWaitForOthers);
   EXPECT_NEAR(ribbon.loop[1].seconds, 3e-3, 1e-4);
   EXPECT_NEAR((ribbon.loop[0].seconds + ribbon.loop[1].seconds) / ribbon.loop_time, wait, 0.01);
+  report.diagnosis.bottleneck = analyzer::Factor::kPrefetch;
+  const Ribbon marked = BuildRibbon(report);
+  EXPECT_TRUE(marked.loop[0].bottleneck);
+  EXPECT_FALSE(marked.loop[1].bottleneck) << "deeper queues of this loader do not shorten it";
+  report.diagnosis.bottleneck = analyzer::Factor::kStartup;
+  for (const RibbonPart& part : BuildRibbon(report).loop) EXPECT_FALSE(part.bottleneck);
   report.duration = 0.402;
   const LoopRate rate = BuildLoopRate(report);
   EXPECT_NEAR(rate.wait.sum() * rate.wait.width, 40 * 8e-3, 1e-3);

@@ -62,7 +62,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   }
   ImGui::SetCursorScreenPos(min);
   ImGui::PushID(bar.id);
-  ImGui::PushID(static_cast<int>(part.colour));
+  ImGui::PushID(static_cast<int>(part.name));  // two parts may have one colour
   ImGui::InvisibleButton("##part", {std::max(max.x - min.x, 1.0F), bar.height});
   ImGui::PopID();
   ImGui::PopID();
