@@ -12,13 +12,26 @@ namespace penstock::gui {
 using analyzer::DurationText;
 using traces::StageId;
 
-std::string TitleOf(const StageLine& line, std::size_t most, Language language) {
+namespace {
+
+std::string TitleWith(const StageLine& line, std::size_t devices, std::size_t most,
+                      Language language) {
   if (line.is_part()) return analyzer::PlainText(line.name, most);
   analyzer::StageRow row;
   row.name = line.name;
   row.stage = line.id.stage;
-  row.devices = line.devices;
+  row.devices = devices;
   return analyzer::StageText(row, language);
+}
+
+}  // namespace
+
+std::string TitleOf(const StageLine& line, std::size_t most, Language language) {
+  return TitleWith(line, line.devices, most, language);
+}
+
+std::string NameOf(const StageLine& line, std::size_t most, Language language) {
+  return TitleWith(line, 1, most, language);
 }
 
 std::string ShareCell(const StageLine& line, Language language) {

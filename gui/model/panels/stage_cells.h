@@ -19,6 +19,9 @@ inline constexpr std::string_view kDash = "–";
 // several; a part under its own name of at most `most` characters.
 [[nodiscard]] std::string TitleOf(const StageLine& line, std::size_t most, Language language);
 
+// The same without devices, for a sentence: "How long one call of kernel takes".
+[[nodiscard]] std::string NameOf(const StageLine& line, std::size_t most, Language language);
+
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);
 
 // The share of a row as its cell shows it: "61 %", "2.3 thr", "1.2 streams" of a device, "< 0.1 %".

@@ -235,7 +235,7 @@
   X(kShareNote, \
     "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
     "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
-  X(kStageCallsAbove, "Slowest calls of {}", "最慢的{}调用") \
+  X(kStageCallsAbove, "Slowest calls of {}", "最慢的 {} 调用") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \

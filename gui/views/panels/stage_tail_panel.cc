@@ -127,7 +127,7 @@ void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area ar
       workspace.stages.tail.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
         return FindTail(key.of.extent(), *key.of.analysis, key.calls, stop);
       });
-  const std::string name = TitleOf(line, 40, ui.language);
+  const std::string name = NameOf(line, 40, ui.language);
   const bool some = workspace.stages.bin.has_value();
   std::string title = some ? ui.F(Text::kStageCallsBetween, name, DurationText(question.low),
                                   DurationText(question.high))

@@ -39,7 +39,7 @@ std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
     std::string words;
     for (const StageLine& line : lines) {
       if (line.is_part() || ShareNote(line) != note) continue;
-      words += (words.empty() ? "" : ui.T(Text::kListComma)) + TitleOf(line, 40, ui.language);
+      words += (words.empty() ? "" : ui.T(Text::kListComma)) + NameOf(line, 40, ui.language);
     }
     if (!words.empty()) tip += (tip.empty() ? "" : "\n") + ui.F(note, words);
   }
@@ -180,7 +180,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(
       ui, inside,
-      Elided(ui.strong, ui.F(Text::kDurations, TitleOf(line, 60, ui.language)), inside.width()));
+      Elided(ui.strong, ui.F(Text::kDurations, NameOf(line, 60, ui.language)), inside.width()));
   inside.min.y += ui.Px(4);
   const float middle = inside.min.y + inside.height() * 0.46F;
   DrawHistogram(ui, workspace, line, {inside.min, {inside.max.x, middle}});

@@ -85,6 +85,11 @@ TEST(StageCellsTest, TimesOfTwoDevicesAreNoTimeOfOne) {
   EXPECT_EQ(TitleOf(RowOf(one, StageId::kH2d), 80, Language::kEnglish), "h2d");
   EXPECT_EQ(TitleOf(RowOf(two, StageId::kH2d), 80, Language::kEnglish), "h2d, 2 GPUs");
   EXPECT_EQ(TitleOf(RowOf(two, StageId::kH2d), 80, Language::kChinese), "拷贝到 GPU，2 个 GPU");
+  // A sentence takes the name alone.
+  EXPECT_EQ(NameOf(RowOf(two, StageId::kH2d), 80, Language::kEnglish), "h2d");
+  EXPECT_EQ(NameOf(RowOf(two, StageId::kH2d), 80, Language::kChinese), "拷贝到 GPU");
+  EXPECT_EQ(Filled(Text::kStageCallsAbove, Language::kChinese, "jpeg"), "最慢的 jpeg 调用");
+  EXPECT_EQ(Filled(Text::kDurations, Language::kChinese, "jpeg"), "单次 jpeg 耗时分布");
   for (const StageLine& line : two) {
     if (!line.is_part() || line.id.stage != StageId::kH2d) continue;
     EXPECT_EQ(line.devices, 2U) << line.name;
