@@ -356,8 +356,10 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
 GpuAbsence WhyNoGpu(const GpuModel& gpu) {
   for (const auto& [key, value] : gpu.facts) {
     if (key == "record.gpu" && value == "off") return GpuAbsence::kOff;
-    const bool library = value.find("libnvidia-ml") != std::string::npos;
-    if (key == "gpu.nvml" && value.starts_with("unavailable") && library) {
+    // Other errors of the library, such as a missing function, come from a driver that is there.
+    const bool missing = value.find("libnvidia-ml") != std::string::npos &&
+                         value.find("cannot open shared object file") != std::string::npos;
+    if (key == "gpu.nvml" && value.starts_with("unavailable") && missing) {
       return GpuAbsence::kNoDriver;
     }
   }

@@ -111,7 +111,7 @@ struct GpuModel {
 // Why nothing of a GPU was recorded.
 enum class GpuAbsence : std::uint8_t {
   kOff,       // the recording left GPUs out
-  kNoDriver,  // the machine has no driver
+  kNoDriver,  // the library of the driver was not found, on the machine or in the container
   kUnseen,    // no GPU was used, or its use could not be seen
 };
 [[nodiscard]] GpuAbsence WhyNoGpu(const GpuModel& gpu);

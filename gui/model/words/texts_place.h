@@ -20,8 +20,8 @@
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强：这些占比不可相加") \
   X(kStreamsAtOnce, "{} streams", "{} 个流") \
-  X(kGpuNoDriver, "This machine has no NVIDIA driver (libnvidia-ml.so.1 is missing): record on one with a GPU.", \
-    "此机器没有 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制。") \
+  X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \
+    "看不到 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制，或让容器能使用 GPU。") \
   X(kRankWaitsMost, "rank {} of {}, waits most for data", "rank {}（共 {} 个），等待数据最久") \
   X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
   X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \

@@ -257,6 +257,8 @@ TEST(GpuModelTest, TheFactsSayWhyNothingOfAGpuWasRecorded) {
       {"gpu.nvml", "unavailable: libnvidia-ml.so.1: cannot open shared object file: No such file"},
       {"record.gpu", "auto"}};
   EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kNoDriver);
+  gpu.facts = {{"gpu.nvml", "unavailable: libnvidia-ml.so.1: undefined symbol: nvmlInit_v2"}};
+  EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kUnseen) << "the library is there";
   gpu.facts = {{"gpu.nvml", "no answer from nvmlInit"}, {"record.gpu", "auto"}};
   EXPECT_EQ(WhyNoGpu(gpu), GpuAbsence::kUnseen);
   gpu.facts = {{"record.gpu", "off"}};
