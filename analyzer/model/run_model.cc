@@ -332,6 +332,8 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   model.begin = trace.begin();
   model.end = std::max(trace.begin(), trace.end());
   model.cut = trace.losses().truncated;
+  const std::string mode = TextFact(trace.facts(), "record.mode");
+  model.collected = mode == "collector" || mode == "merged";
   for (const traces::ProcessInfo& process : trace.processes()) {
     model.roles.push_back(process.role);
     if (process.role == wire::kRoleConsumer) ++model.consumers;

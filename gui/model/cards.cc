@@ -14,6 +14,7 @@
 #include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
 #include "gui/model/panels/ranks.h"
+#include "gui/model/panels/workers.h"
 
 namespace penstock::gui {
 namespace {
@@ -136,7 +137,8 @@ class CardMaker {
 
   Card Workers() const {
     if (!config().workers_known) {
-      return {Say(Text::kWorkers), kNoFigure, "", Say(Text::kNeedsRecord), Tone::kUnknown};
+      return {Say(Text::kWorkers), kNoFigure, "", Say(WhyNoWorkers(diagnosis_.run)),
+              Tone::kUnknown};
     }
     if (config().num_workers == 0) {
       return {Say(Text::kWorkers), "0", "", Say(Text::kLoaderMakesItself), Tone::kWarn};
@@ -186,7 +188,7 @@ class CardMaker {
     if (config().persistent_workers) add(Say(Text::kKept));
     const std::string title = Say(Text::kLoader) + Say(Text::kColon) + config().kind;
     if (!config().workers_known) {
-      add(Say(Text::kSettingsUnknown));
+      add(Say(diagnosis_.run.collected ? Text::kSettingsUnreported : Text::kSettingsUnknown));
       return {title, kNoFigure, "", settings, Tone::kUnknown};
     }
     if (config().num_workers == 0) return {title, "0", Say(Text::kWorkersUnit), settings};

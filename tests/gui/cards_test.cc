@@ -107,6 +107,11 @@ TEST(CardsTest, SettingsThatWereNotRecordedAreNotInvented) {
     }
   }
   EXPECT_EQ(CardOf(report, Text::kWorkers).figure, "–");
+  EXPECT_NE(CardOf(report, Text::kWorkers).line.find("penstock record"), std::string::npos);
+  EXPECT_NE(CardOf(report, Text::kLoader).line.find("penstock record"), std::string::npos);
+  report.diagnosis.run.collected = true;
+  EXPECT_EQ(CardOf(report, Text::kWorkers).line, "the loader does not report its workers");
+  EXPECT_EQ(CardOf(report, Text::kLoader).line.find("penstock record"), std::string::npos);
   EXPECT_EQ(CardOf(report, Text::kLoader).line.find("batch 1"), std::string::npos);
   EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
   EXPECT_FALSE(BuildRibbon(report).workers_known);

@@ -204,7 +204,10 @@ double WorkersModel::last_sample(MemoryKind kind) const {
 
 Text WhyNoWorkers(const analyzer::RunModel& run) {
   if (!run.has_loader()) return Text::kNoBatches;
-  return MakesItself(run.loader().config) ? Text::kLoaderMakesItself : Text::kNeedsRecord;
+  const analyzer::LoaderConfig& config = run.loader().config;
+  if (MakesItself(config)) return Text::kLoaderMakesItself;
+  if (config.workers_known) return Text::kNoWorkerSeen;
+  return run.collected ? Text::kWorkersUnreported : Text::kNeedsRecord;
 }
 
 std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,

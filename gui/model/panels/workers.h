@@ -82,7 +82,8 @@ struct WorkersModel {
   [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
 
-// Why there is no worker to show. A recording of another tool may not tell how many there were.
+// Why there is no worker to show. A recording of another tool may not tell how many there were, and
+// some loaders do not report it.
 [[nodiscard]] Text WhyNoWorkers(const analyzer::RunModel& run);
 // "worker 0"; "worker 0, pid 4711" for one that has a namesake.
 [[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,

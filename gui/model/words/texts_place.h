@@ -22,6 +22,9 @@
   X(kStreamsAtOnce, "{} streams", "{} 个流") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \
     "看不到 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制，或让容器能使用 GPU。") \
+  X(kWorkersUnreported, "the loader does not report its workers", "加载器不报告其工作进程") \
+  X(kSettingsUnreported, "the loader does not report its settings", "加载器不报告其设置") \
+  X(kNoWorkerSeen, "no worker was seen", "没有看到工作进程") \
   X(kRankWaitsMost, "rank {} of {}, waits most for data", "rank {}（共 {} 个），等待数据最久") \
   X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
   X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \

@@ -47,7 +47,12 @@ TEST(WorkersModelTest, AnUnknownNumberOfWorkersIsNotNone) {
   for (traces::ProcessInfo& process : foreign.processes) {
     process.facts.erase("loader.0.num_workers");
   }
-  EXPECT_EQ(why(std::move(foreign)), Text::kNeedsRecord);
+  EXPECT_EQ(why(foreign), Text::kNeedsRecord);
+  foreign.facts["record.mode"] = "collector";
+  EXPECT_EQ(why(std::move(foreign)), Text::kWorkersUnreported);
+  const Synthetic two{.workers = 2};
+  const Document document = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(two)));
+  EXPECT_EQ(WhyNoWorkers(document.analysis->report.diagnosis.run), Text::kNoWorkerSeen);
   EXPECT_EQ(why({}), Text::kNoBatches);
 }
 
