@@ -121,6 +121,10 @@ struct RunModel {
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
+  // The training process that a process works for; the process itself if none is known.
+  [[nodiscard]] ProcessId ConsumerOf(ProcessId process) const {
+    return process.value < consumer_of.size() ? consumer_of[process.value] : process;
+  }
   // Whether a process is the main loader's training process or works for it. Workers of its other
   // loaders do not count.
   [[nodiscard]] bool IsOurs(ProcessId process) const;

@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/model/device_records.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "gui/model/document.h"
@@ -82,27 +83,32 @@ CounterTrack MemoryOf(const CounterSeries& series) {
   return track;
 }
 
-// The share of each bin in which a kernel runs. Kernels on several streams are united, not added.
-std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& analysis) {
-  constexpr std::int64_t kBins = 2'000;
-  constexpr std::int64_t kShortest =
-      1'000'000;  // ns; a shorter bin holds too few kernels to show a load
-  if (analysis.report.diagnosis.run.stages[traces::StageId::kKernel].count == 0) return {};
-  std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
+// Times in ns, as [start, end).
+using KernelTimes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// When kernels ran, by training process and device, as in the GPU view.
+std::map<std::pair<std::uint32_t, std::uint32_t>, KernelTimes> KernelsOf(
+    const traces::Trace& trace, const analyzer::RunModel& run) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, KernelTimes> kernels;
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
+    const traces::ThreadInfo& info = trace.threads()[t];
+    const std::pair key{run.ConsumerOf(info.process).value, analyzer::DeviceOf(info).value_or(0)};
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.stage != traces::StageId::kKernel) continue;
         const std::int64_t start = span.start.value - trace.begin().value;
-        kernels.emplace_back(start, start + std::max<std::int64_t>(span.duration.value, 0));
+        kernels[key].emplace_back(start, start + std::max<std::int64_t>(span.duration.value, 0));
       }
     });
   }
-  if (kernels.empty()) return {};
+  return kernels;
+}
+
+// Adds the time in which one of `kernels` runs to the bins of `width`. Kernels on several streams
+// are united, not added.
+void AddBusy(KernelTimes& kernels, std::int64_t length, std::int64_t width,
+             std::vector<std::int64_t>& busy) {
   std::sort(kernels.begin(), kernels.end());
-  const std::int64_t length = std::max<std::int64_t>(trace.end().value - trace.begin().value, 1);
-  const std::int64_t width = std::max(length / kBins + 1, std::min(kShortest, length));
-  std::vector<std::int64_t> busy(static_cast<std::size_t>((length + width - 1) / width), 0);
   std::int64_t until = 0;
   for (const auto& [start, end] : kernels) {
     const std::int64_t last = std::min(end, length);
@@ -113,10 +119,26 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
     }
     until = std::max(until, last);
   }
+}
+
+// The share of each bin in which a kernel runs, as the mean over the devices.
+std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& analysis) {
+  constexpr std::int64_t kBins = 2'000;
+  constexpr std::int64_t kShortest =
+      1'000'000;  // ns; a shorter bin holds too few kernels to show a load
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  if (run.stages[traces::StageId::kKernel].count == 0) return {};
+  auto kernels = KernelsOf(trace, run);
+  if (kernels.empty()) return {};
+  const std::int64_t length = std::max<std::int64_t>(trace.end().value - trace.begin().value, 1);
+  const std::int64_t width = std::max(length / kBins + 1, std::min(kShortest, length));
+  std::vector<std::int64_t> busy(static_cast<std::size_t>((length + width - 1) / width), 0);
+  for (auto& [device, times] : kernels) AddBusy(times, length, width, busy);
+  const auto devices = static_cast<double>(kernels.size());
   CounterTrack track{CounterKind::kGpuBusy, CounterTrack::kAll, {}, 1, true};
   for (std::size_t b = 0; b < busy.size(); ++b) {
     const std::int64_t at = static_cast<std::int64_t>(b) * width;
-    const auto whole = static_cast<double>(std::min(width, length - at));
+    const double whole = static_cast<double>(std::min(width, length - at)) * devices;
     track.points.push_back({at, static_cast<double>(busy[b]) / whole});
   }
   track.points.push_back({length, 0});

@@ -34,8 +34,8 @@ struct CounterTrack {
 };
 
 // Builds the tracks of the counters that were recorded: finished batches; the share of time in
-// which kernels run on any stream of any device; CPU of the run and of each process; reads from the
-// disk; memory of the run and of each process (PSS, else RSS).
+// which kernels run on any stream of a device, the mean over the devices; CPU of the run and of
+// each process; reads from the disk; memory of the run and of each process (PSS, else RSS).
 [[nodiscard]] std::vector<CounterTrack> BuildCounters(const traces::Trace& trace,
                                                       const Analysis& analysis);
 

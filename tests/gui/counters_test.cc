@@ -8,9 +8,11 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "gui/model/document.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 
 namespace penstock::gui {
@@ -78,6 +80,24 @@ TEST(CountersTest, KernelsOfTwoStreamsAreUnitedNotAdded) {
   EXPECT_NEAR(busy, 100e6, 1e5);
   EXPECT_NEAR(ValueAt(*gpu, 5'000'000), 1, 1e-9);
   EXPECT_NEAR(ValueAt(*gpu, 15'000'000), 0, 1e-9);
+}
+
+// Two devices take turns: in 6 of 20 ms some device computes, and each does in 3 of them.
+TEST(CountersTest, KernelsOfTwoDevicesAreAveragedAsInTheGpuView) {
+  traces::TraceData data = testing::OnTwoGpus(testing::MakeGpuRun({}));
+  for (traces::Span& span : data.spans.back()) span.start.value += 5'000'000;
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto analysis = Analyse(*trace, "t");
+  const auto gpu =
+      std::find_if(analysis->counters.begin(), analysis->counters.end(),
+                   [](const CounterTrack& track) { return track.kind == CounterKind::kGpuBusy; });
+  ASSERT_NE(gpu, analysis->counters.end());
+  double busy = 0;
+  for (std::size_t i = 1; i < gpu->points.size(); ++i) {
+    busy +=
+        gpu->points[i - 1].value * static_cast<double>(gpu->points[i].at - gpu->points[i - 1].at);
+  }
+  EXPECT_NEAR(busy, 100 * 3e6, 4e6);
 }
 
 TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {

@@ -26,7 +26,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;  // of the GPU
 constexpr std::size_t kGpuBins = 240;  // of a curve, at most
 constexpr std::size_t kMostNames = 200;
 
-// When something ran, by training process and device: each rank may call its device 0.
+// When something ran, by training process and device: each rank may call its device 0, and workers
+// that use a device use that of their training process.
 using ByDevice = std::map<std::pair<std::uint32_t, std::uint32_t>, IntervalSet>;
 
 // The copies that one source reported, by kind, and when they ran.
@@ -52,13 +53,6 @@ struct FoundOnGpu {
   }
 };
 
-// The process by which a device is counted. Workers that use the GPU use that of their training
-// process.
-std::uint32_t OwnerOf(const analyzer::RunModel& run, ProcessId process) {
-  return process.value < run.consumer_of.size() ? run.consumer_of[process.value].value
-                                                : process.value;
-}
-
 void AddCopy(const traces::Trace& trace, const analyzer::RunModel& run, ThreadId thread,
              const Counted& counted, analyzer::CopyKind kind, Copies& copies) {
   const traces::Span& span = *counted.span;
@@ -82,7 +76,8 @@ void AddCopy(const traces::Trace& trace, const analyzer::RunModel& run, ThreadId
   const traces::ThreadInfo& info = trace.threads()[thread.value];
   const auto device = analyzer::DeviceOf(info);
   // What the host saw does not say which device it was.
-  const auto key = device ? std::pair(OwnerOf(run, info.process), *device) : std::pair(0U, 0U);
+  const auto key =
+      device ? std::pair(run.ConsumerOf(info.process).value, *device) : std::pair(0U, 0U);
   copies.to_device[key].emplace_back(start, start + counted.wall);
 }
 
@@ -110,7 +105,7 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const analyzer::RunModel& run,
     const traces::ThreadInfo& info = trace.threads()[thread.value];
     switch (counted.stage) {
       case StageId::kKernel:
-        found.kernels[{OwnerOf(run, info.process), analyzer::DeviceOf(info).value_or(0)}]
+        found.kernels[{run.ConsumerOf(info.process).value, analyzer::DeviceOf(info).value_or(0)}]
             .emplace_back(span.start.value - begin, span.end().value - begin);
         ++found.kernel_count;
         AddNamed(trace, thread, counted, found.kernel_names);
