@@ -32,4 +32,10 @@ std::string GainText(double speedup) {
   return analyzer::TimesText(speedup) + "x";
 }
 
+std::string IntervalText(const analyzer::Interval& rate, Language language) {
+  if (rate.high <= rate.low) return "";
+  return Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
+                analyzer::ShortNumber(rate.high));
+}
+
 }  // namespace penstock::gui

@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "gui/model/palette.h"
+#include "gui/model/words/texts.h"
 
 namespace penstock::gui {
 
@@ -32,5 +33,7 @@ struct Forecast {
 
 // "1.31x", ">20x".
 [[nodiscard]] std::string GainText(double speedup);
+// "380 to 420 (90 %)"; "" for a rate without an interval, such as that of a whole run.
+[[nodiscard]] std::string IntervalText(const analyzer::Interval& rate, Language language);
 
 }  // namespace penstock::gui

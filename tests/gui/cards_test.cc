@@ -194,6 +194,11 @@ TEST(ForecastTest, AnEffectHasOneColourWhereverItIsShown) {
   EXPECT_EQ(EffectOf(0, {120, 110, 130}), Effect::kWithinDoubt) << "no rate to compare with";
 }
 
+TEST(ForecastTest, ARateOfAWholeRunHasNoInterval) {
+  EXPECT_EQ(IntervalText({300, 290, 310}, Language::kEnglish), "290 to 310 (90 %)");
+  EXPECT_EQ(IntervalText({300, 300, 300}, Language::kEnglish), "");
+}
+
 TEST(ForecastTest, BeyondTwentyTimesThereAreNoDigits) {
   EXPECT_EQ(GainText(296.64), ">20x");
   EXPECT_EQ(GainText(20), "20.00x");

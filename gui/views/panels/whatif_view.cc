@@ -98,12 +98,12 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   };
   const std::string times = GainText(predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kRateOfWholeRun, times) : times;
+  const std::string interval = IntervalText(rate, ui.language);
   figure(0,
          fmt::format("{}{}{}", ui.T(answer.recorded ? Text::kMeasured : Text::kPredicted),
                      ui.T(Text::kComma), Render(answer.unit, ui.language)),
          ShortNumber(rate.estimate),
-         fmt::format("{}  ·  {}", gain,
-                     ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high))),
+         interval.empty() ? gain : fmt::format("{}  ·  {}", gain, interval),
          ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneckTitle), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
   const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
