@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/interval_set.h"
@@ -318,18 +319,29 @@ std::string FactOf(const Facts& facts, std::string_view key) {
   return found == facts.end() ? "" : found->second;
 }
 
-// The model that the recorder names when it ends. A recorder that was killed has named every
-// device of the machine; they tell something only if all those that may have been used are alike.
-// "": not known.
-std::string ModelsOf(const Facts& facts) {
-  if (std::string model = FactOf(facts, "gpu.model"); !model.empty()) return model;
-  std::set<std::string> models;
+// The models of the devices that were used: "A100, T400". "": not known. A recorder names the
+// processes of each device when it ends; its "gpu.model" is that of the first device alone. One
+// that was killed has named every device of the machine. They tell something only if they are
+// alike, or if as many have streams.
+std::string ModelsOf(const Facts& facts, std::size_t streams, Language language) {
+  std::vector<std::string> surely;
+  std::vector<std::string> maybe;
+  std::size_t devices = 0;
+  const auto add = [](const std::string& model, std::vector<std::string>& models) {
+    if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  };
   for (const auto& [key, value] : facts) {
     const auto of_device = traces::SplitGpuName(key);
     if (!of_device || of_device->rest != "model") continue;
-    if (FactOf(facts, traces::JoinGpuName(of_device->device, "used")) != "no") models.insert(value);
+    const std::string used = FactOf(facts, traces::JoinGpuName(of_device->device, "used"));
+    if (used == "process") add(value, surely);
+    if (used == "no") continue;
+    add(value, maybe);
+    ++devices;
   }
-  return models.size() == 1 ? *models.begin() : "";
+  if (surely.empty() && (maybe.size() == 1 || devices == streams)) surely = maybe;
+  if (surely.empty()) return FactOf(facts, "gpu.model");
+  return fmt::format("{}", fmt::join(surely, TextOf(Text::kListComma, language)));
 }
 
 std::vector<std::uint32_t> DevicesWithStreams(const traces::Trace& trace) {
@@ -363,21 +375,20 @@ GpuAbsence WhyNoGpu(const GpuModel& gpu) {
 
 DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
   DeviceTitle title;
-  title.name = ModelsOf(gpu.facts);
+  title.name = ModelsOf(gpu.facts, gpu.streams_of.size(), language);
   const std::size_t count = std::max(gpu.kernel_devices, gpu.copy_devices);
-  if (!title.name.empty()) {
-    if (count > 1) title.note = Filled(Text::kGpuCount, language, count);
-    return title;
-  }
+  if (count > 1) title.note = Filled(Text::kGpuCount, language, count);
+  if (!title.name.empty()) return title;
   for (const std::uint32_t device : gpu.streams_of) {
     if (!title.name.empty()) title.name += TextOf(Text::kListComma, language);
     title.name += fmt::format("GPU {}", device);
   }
   if (title.name.empty()) title.name = "–";
   const std::string nvml = FactOf(gpu.facts, "gpu.nvml");
-  title.note = nvml.empty() || nvml == "sampled"
-                   ? std::string(TextOf(Text::kGpuNotNamed, language))
-                   : "NVML" + std::string(TextOf(Text::kColon, language)) + nvml;
+  if (!title.note.empty()) title.note += "  ·  ";
+  title.note += nvml.empty() || nvml == "sampled"
+                    ? std::string(TextOf(Text::kGpuNotNamed, language))
+                    : "NVML" + std::string(TextOf(Text::kColon, language)) + nvml;
   return title;
 }
 

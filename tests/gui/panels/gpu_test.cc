@@ -152,16 +152,24 @@ TEST(GpuModelTest, ADeviceIsCalledByItsModelElseByItsNumberAndNeverADash) {
                                                     {"gpu.1.model", "A100"}};
   EXPECT_EQ(title_of(alike, Language::kEnglish).name, "A100");
   std::map<std::string, std::string> mixed = {{"gpu.0.model", "A100"}, {"gpu.1.model", "T400"}};
+  EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "A100, T400");
+  EXPECT_EQ(title_of(mixed, Language::kChinese).name, "A100、T400");
+  mixed["gpu.2.model"] = "H200";  // two of three were used, and it is not known which
   EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "GPU 0, GPU 1");
+  mixed["gpu.model"] = "A100";
+  mixed["gpu.0.used"] = mixed["gpu.2.used"] = "process";
+  EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "A100, H200");
+  mixed = {{"gpu.0.model", "A100"}, {"gpu.1.model", "T400"}};
   mixed["gpu.1.used"] = "no";
   EXPECT_EQ(title_of(mixed, Language::kEnglish).name, "A100");
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
-    EXPECT_EQ(title_of({}, language).note, TextOf(Text::kGpuNotNamed, language));
+    EXPECT_EQ(title_of({}, language).note, Filled(Text::kGpuCount, language, 2) + "  ·  " +
+                                               std::string(TextOf(Text::kGpuNotNamed, language)));
     EXPECT_NE(title_of({}, language).name, "–");
   }
   const DeviceTitle refused =
       title_of({{"gpu.nvml", "unavailable: no libnvidia-ml.so.1"}}, Language::kEnglish);
-  EXPECT_EQ(refused.note, "NVML: unavailable: no libnvidia-ml.so.1");
+  EXPECT_EQ(refused.note, "2 GPUs  ·  NVML: unavailable: no libnvidia-ml.so.1");
 }
 
 TEST(GpuModelTest, TheShareOverTimeIsTheMeanOfDevicesThatTakeTurns) {
