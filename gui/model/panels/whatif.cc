@@ -164,4 +164,8 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   return answer;
 }
 
+double ShownStep(double milliseconds) {
+  return std::round(milliseconds * 10) * 1e-4;
+}
+
 }  // namespace penstock::gui

@@ -74,6 +74,9 @@ struct WhatIfAnswer {
   int ranks = 1;                         // ranks that share the machine's memory
   std::string code;  // line to paste, "" if the loader's arguments are not known
 };
+// The seconds of a step that is set to `milliseconds`, which are shown with one digit.
+[[nodiscard]] double ShownStep(double milliseconds);
+
 // Predicts the chosen setting and the curve through it. Errors: those of analyzer::PredictGrid, and
 // its reason if it left out the chosen setting.
 [[nodiscard]] analyzer::Predicted<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis,

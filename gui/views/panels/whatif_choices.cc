@@ -111,7 +111,7 @@ void DrawLoader(const Ui& ui, const analyzer::Diagnosis& diagnosis, WhatIfState&
   LeaveFigureRoom(ui);
   if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), kNoFormat,
                          ImGuiSliderFlags_AlwaysClamp)) {
-    state.chosen.step = static_cast<double>(step) * 1e-3;
+    state.chosen.step = ShownStep(static_cast<double>(step));
   }
   FigureBeside(ui, fmt::format("{:.1f} ms", step));
 }

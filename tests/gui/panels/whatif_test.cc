@@ -260,6 +260,11 @@ TEST_F(WhatIfTest, ASettingThatLosesIsNoGain) {
   EXPECT_EQ(gain->effect, Effect::kGain);
 }
 
+TEST(WhatIfStepTest, TheStepThatIsChosenIsTheOneThatIsShown) {
+  EXPECT_DOUBLE_EQ(ShownStep(12.3456), 0.0123);
+  EXPECT_DOUBLE_EQ(ShownStep(0.04), 0);
+}
+
 // The budget is the part of one rank, so it must not be shown as the machine's.
 TEST(WhatIfRanksTest, TheBudgetIsThatOfOneOfTheRanks) {
   const Synthetic run;
