@@ -108,8 +108,8 @@ std::string StageTableHtml(const Report& report, Language language) {
     text += fmt::format(
         "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        css, Escaped(StageText(row, language)), ShareText(row, language), DurationText(row.wall),
-        CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
+        css, Escaped(StageText(row, language)), Escaped(ShareText(row, language)),
+        DurationText(row.wall), CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
         row.mixed ? "-" : DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
   };
   for (const StageRow& row : report.stages) {

@@ -91,7 +91,8 @@ struct Report {
 // Whether the time of a stage passes in workers and data threads.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);
 
-// "61 %"; for stages of the host also "2.3 thr" if that many threads are in the stage at once.
+// "61 %", "< 0.1 %"; "2.3 thr" if that many threads are in the stage at once; "1.2 streams" of a
+// device.
 [[nodiscard]] std::string ShareText(double share, traces::StageId stage,
                                     Language language = Language::kEnglish);
 

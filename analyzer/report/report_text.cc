@@ -87,11 +87,18 @@ std::string ProbesText(const Probes& probes) {
 }
 
 // Columns of the stage table: name, share, two sums of time, and four others; 80 in all.
-std::string StageLine(const std::array<std::string, 8>& cells) {
-  return fmt::format("  {:<19} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>7}", cells[0], cells[1],
-                     cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]);
+// The columns of a name beside its share, which may need more than its 8 ("1.2 streams").
+std::size_t NameRoom(std::string_view share) {
+  constexpr std::size_t kName = 19;
+  constexpr std::size_t kShare = 8;
+  return kName + kShare - std::max(kShare, share.size());
 }
-constexpr std::size_t kStageName = 19;
+
+std::string StageLine(const std::array<std::string, 8>& cells) {
+  return fmt::format("  {:<{}} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>7}", cells[0],
+                     NameRoom(cells[1]), cells[1], cells[2], cells[3], cells[4], cells[5], cells[6],
+                     cells[7]);
+}
 
 // A time summed over threads, in 8 columns.
 std::string SumText(double seconds) {
@@ -107,9 +114,10 @@ std::string CallsText(std::uint64_t count) {
 }
 
 std::string RowLine(const StageRow& row, std::size_t depth) {
+  const std::string share = ShareText(row);
   const std::string name =
-      std::string(2 * depth, ' ') + PlainText(StageText(row), kStageName - 2 * depth);
-  return StageLine({name, ShareText(row), SumText(row.wall), row.cpu_known ? SumText(row.cpu) : "-",
+      std::string(2 * depth, ' ') + PlainText(StageText(row), NameRoom(share) - 2 * depth);
+  return StageLine({name, share, SumText(row.wall), row.cpu_known ? SumText(row.cpu) : "-",
                     CallsText(row.count), row.mixed ? "-" : DurationText(row.p50),
                     row.mixed ? "-" : DurationText(row.p99),
                     row.bytes > 0 ? BytesText(row.bytes) : "-"}) +

@@ -106,10 +106,13 @@ bool OfWorkers(StageId stage) {
 
 std::string ShareText(double share, StageId stage, Language language) {
   constexpr double kSeveral = 1.05;
+  constexpr double kLittle = 0.0005;  // would be rounded to 0.0 %
+  if (share > 0 && share < kLittle) return "< 0.1 %";
+  if (share < kSeveral) return PercentText(share);
   // Streams of a device are no threads.
-  const bool device =
-      stage == StageId::kKernel || stage == StageId::kH2d || stage == StageId::kCopy;
-  if (device || share < kSeveral) return PercentText(share);
+  if (stage == StageId::kKernel || stage == StageId::kH2d || stage == StageId::kCopy) {
+    return Render(Say<words::kShareOfStreams>(Give<"streams">(share)), language);
+  }
   return Render(Say<words::kShareOfThreads>(Give<"threads">(share)), language);
 }
 

@@ -64,6 +64,8 @@ inline constexpr Message kOtherLoader{
 inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
 
 inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};
+inline constexpr Message kShareOfStreams{"share.streams", "{streams:.1} streams",
+                                         "{streams:.1} 个流"};
 // A stage whose times are sums over several GPUs.
 inline constexpr Message kStageOfDevices{"stage.devices", "{stage:name}, {devices:count} GPUs",
                                          "{stage:name}，{devices:count} 个 GPU"};

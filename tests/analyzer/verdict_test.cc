@@ -354,7 +354,10 @@ TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {
   EXPECT_EQ(ShareText(2.34, StageId::kDecode), "2.3 thr");
   EXPECT_EQ(ShareText(1.3, StageId::kStartup), "1.3 thr");
   EXPECT_EQ(ShareText(2.34, StageId::kDecode, Language::kChinese), "2.3 线程");
-  EXPECT_EQ(ShareText(1.3, StageId::kKernel), "130 %");  // streams of a GPU are no threads
+  EXPECT_EQ(ShareText(1.3, StageId::kKernel), "1.3 streams");  // of a GPU, which are no threads
+  EXPECT_EQ(ShareText(1.3, StageId::kKernel, Language::kChinese), "1.3 个流");
+  EXPECT_EQ(ShareText(0.0003, StageId::kPin), "< 0.1 %");
+  EXPECT_EQ(ShareText(0, StageId::kPin), "0 %");
 }
 
 TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {

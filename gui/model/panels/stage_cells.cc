@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/panels/stage_cells.h"
 
-#include <fmt/core.h>
-
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
@@ -10,7 +8,6 @@
 namespace penstock::gui {
 
 using analyzer::DurationText;
-using traces::StageId;
 
 namespace {
 
@@ -34,24 +31,11 @@ std::string NameOf(const StageLine& line, std::size_t most, Language language) {
   return TitleWith(line, 1, most, language);
 }
 
-std::string ShareCell(const StageLine& line, Language language) {
-  constexpr double kSeveral = 1.05;   // as analyzer::ShareText
-  constexpr double kLittle = 0.0005;  // would be rounded to 0.0 %
-  const StageId stage = line.id.stage;
-  const bool device =
-      stage == StageId::kKernel || stage == StageId::kH2d || stage == StageId::kCopy;
-  if (device && line.share_of_one() >= kSeveral) {
-    return Filled(Text::kStreamsAtOnce, language, fmt::format("{:.1f}", line.share_of_one()));
-  }
-  if (line.share_of_one() > 0 && line.share_of_one() < kLittle) return "< 0.1 %";
-  return analyzer::ShareText(line.share_of_one(), stage, language);
-}
-
 std::string CellText(const StageLine& line, StageColumn column, Language language) {
   const std::string none(kDash);
   switch (column) {
     case StageColumn::kShare:
-      return ShareCell(line, language);
+      return analyzer::ShareText(line.share_of_one(), line.id.stage, language);
     case StageColumn::kWall:
       return DurationText(line.wall);
     case StageColumn::kCpu:

@@ -24,7 +24,4 @@ inline constexpr std::string_view kDash = "–";
 
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);
 
-// The share of a row as its cell shows it: "61 %", "2.3 thr", "1.2 streams" of a device, "< 0.1 %".
-[[nodiscard]] std::string ShareCell(const StageLine& line, Language language);
-
 }  // namespace penstock::gui

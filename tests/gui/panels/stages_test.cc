@@ -202,7 +202,7 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
   const auto cell = [&](StageId stage, double share, Language language = Language::kEnglish) {
     line.id.stage = stage;
     line.share = share;
-    return ShareCell(line, language);
+    return CellText(line, StageColumn::kShare, language);
   };
   EXPECT_EQ(cell(StageId::kKernel, 1.16), "1.2 streams");
   EXPECT_EQ(cell(StageId::kKernel, 1.16, Language::kChinese), "1.2 个流");
