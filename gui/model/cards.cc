@@ -148,7 +148,9 @@ class CardMaker {
                                                fmt::format("{:.3g}", cpu.cores))
                                         : "";
     if (loader().fetched < 0.5) {
-      return {Say(Text::kWorkersBusy), kNoFigure, "", Say(Text::kHowMadeUnknown), Tone::kUnknown};
+      const std::string cpu_line = cores.empty() ? "" : "  ·  " + cores;
+      return {Say(Text::kWorkersBusy), kNoFigure, "", Say(Text::kHowMadeUnknown) + cpu_line,
+              Tone::kUnknown};
     }
     const double busy = loader().signals.worker_busy;
     return {Say(Text::kWorkersBusy), analyzer::PercentText(busy), "", cores, Tone::kPlain, busy};

@@ -137,8 +137,16 @@ TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {
   report.diagnosis.loader->signals.worker_busy = 0;
   const Card card = CardOf(report, Text::kWorkersBusy);
   EXPECT_EQ(card.figure, "–");
-  EXPECT_EQ(card.line, TextOf(Text::kHowMadeUnknown, Language::kEnglish));
+  const std::string unknown(TextOf(Text::kHowMadeUnknown, Language::kEnglish));
   EXPECT_LT(card.meter, 0);
+  report.diagnosis.loader->cpu.known = false;
+  EXPECT_EQ(CardOf(report, Text::kWorkersBusy).line, unknown);
+  report.diagnosis.loader->cpu.known = true;
+  report.diagnosis.loader->cpu.used = 3.5;
+  report.diagnosis.loader->cpu.cores = 8;
+  const std::string with_cpu = CardOf(report, Text::kWorkersBusy).line;
+  EXPECT_EQ(with_cpu, unknown + "  ·  " + Filled(Text::kCpuOfCores, Language::kEnglish, "3.5", "8"))
+      << "the CPU was measured";
 }
 
 TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {
