@@ -10,6 +10,7 @@
 #include "analyzer/memory/private_memory.h"
 #include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {
@@ -208,6 +209,12 @@ Text WhyNoWorkers(const analyzer::RunModel& run) {
   if (MakesItself(config)) return Text::kLoaderMakesItself;
   if (config.workers_known) return Text::kNoWorkerSeen;
   return run.collected ? Text::kWorkersUnreported : Text::kNeedsRecord;
+}
+
+std::string MemoryNoteText(const analyzer::Statement& note, const std::string& loader,
+                           Language language) {
+  std::string text = analyzer::Typeset(Render(note, language));
+  return loader.empty() ? text : Filled(Text::kNamed, language, loader, text);
 }
 
 std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,

@@ -85,6 +85,10 @@ struct WorkersModel {
 // Why there is no worker to show. A recording of another tool may not tell how many there were, and
 // some loaders do not report it.
 [[nodiscard]] Text WhyNoWorkers(const analyzer::RunModel& run);
+// A note on the memory of one loader, as a sentence. `loader`: its name if there are several, which
+// then comes first; else "".
+[[nodiscard]] std::string MemoryNoteText(const analyzer::Statement& note, const std::string& loader,
+                                         Language language);
 // "worker 0"; "worker 0, pid 4711" for one that has a namesake.
 [[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
                                        Language language);

@@ -76,14 +76,15 @@ void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, Me
 }
 
 // Draws the notes above the curves, the most serious first, each in at most two lines. Returns the
-// area left for the curves.
-Area DrawNotes(const Ui& ui, std::vector<analyzer::MemoryNote> notes, Area area) {
+// area left for the curves. `loader`: the loader that they are of, "" if there is one alone.
+Area DrawNotes(const Ui& ui, std::vector<analyzer::MemoryNote> notes, const std::string& loader,
+               Area area) {
   constexpr std::size_t kMostLines = 2;
   std::stable_sort(notes.begin(), notes.end(),
                    [](const auto& a, const auto& b) { return a.severity > b.severity; });
   const float height = FontPixels(ui.small) + ui.Px(4);
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    const std::string text = Typeset(Render(notes[i].statement, ui.language));
+    const std::string text = MemoryNoteText(notes[i].statement, loader, ui.language);
     const Wrapped wrapped = WrapText(ui.small, text, area.width(), kMostLines);
     const float needed = height * static_cast<float>(wrapped.lines.size());
     if (area.height() < ui.Px(90) + needed) break;
@@ -121,8 +122,10 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                     Elided(ui.body, ui.T(Text::kMemoryNeeds), inside.width()));
     return;
   }
-  inside =
-      DrawNotes(ui, analyzer::MemoryNotes(workspace.Shown().analysis->report.diagnosis), inside);
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
+  const bool several = !workspace.Loaders().empty() && diagnosis.run.has_loader();
+  inside = DrawNotes(ui, analyzer::MemoryNotes(diagnosis),
+                     several ? diagnosis.run.loader().name : "", inside);
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);

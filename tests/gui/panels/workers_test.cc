@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/words/report.h"
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
@@ -54,6 +55,14 @@ TEST(WorkersModelTest, AnUnknownNumberOfWorkersIsNotNone) {
   const Document document = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(two)));
   EXPECT_EQ(WhyNoWorkers(document.analysis->report.diagnosis.run), Text::kNoWorkerSeen);
   EXPECT_EQ(why({}), Text::kNoBatches);
+}
+
+// The curves beside the notes are those of all loaders.
+TEST(WorkersModelTest, ANoteOnMemoryNamesItsLoaderIfThereAreSeveral) {
+  const auto note = analyzer::Say<analyzer::words::kMore>(analyzer::Give<"more">(3));
+  EXPECT_EQ(MemoryNoteText(note, "", Language::kEnglish), "3 more");
+  EXPECT_EQ(MemoryNoteText(note, "train.py:88", Language::kEnglish), "train.py:88: 3 more");
+  EXPECT_EQ(MemoryNoteText(note, "train.py:88", Language::kChinese), "train.py:88：另有 3 个");
 }
 
 TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
