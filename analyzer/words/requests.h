@@ -18,7 +18,7 @@ inline constexpr Message kRequestsOfHost{
     "{first_byte:duration}][；建立一个连接需 {connect:duration}（中位数），合计 "
     "{connecting:duration}]。"};
 inline constexpr Message kMoreHosts{"requests.more", "{more:count more host}",
-                                    "另有 {more:count} 个主机。"};
+                                    "另有 {more:count} 台主机。"};
 inline constexpr Message kRequestsTitle{"requests.title", "Requests over HTTP", "HTTP 请求"};
 
 }  // namespace penstock::analyzer::words

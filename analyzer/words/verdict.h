@@ -120,7 +120,7 @@ inline constexpr Message kHoldsBackUnsure{
     "simulation "
     "is off by {error:%+0} on this run; the loop waits for data {wait:%0} of the time ({rate:rate} "
     "{unit:words})",
-    "限制似乎在于{part:words}，但无法给出收益：模拟与此次运行相差 {error:%+0}；训练循环有 "
+    "瓶颈似乎是{part:words}，但无法给出收益：模拟与此次运行相差 {error:%+0}；训练循环有 "
     "{wait:%0} "
     "的时间在等待数据（{rate:rate} {unit:words}）"};
 
@@ -152,7 +152,7 @@ inline constexpr Message kHint{
     "verdict.hint",
     "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "
     "waited {wait:%0} of the time|[; the loop waited {wait:%0} of the time]].",
-    "{needs:sentence}[part?。线索：限制似乎在于{part:words}，训练循环有 {wait:%0} "
+    "{needs:sentence}[part?。线索：瓶颈似乎是{part:words}，训练循环有 {wait:%0} "
     "的时间在等待|[；训练循环有 {wait:%0} 的时间在等待]]。",
     "factor"};
 

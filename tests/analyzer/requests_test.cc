@@ -103,7 +103,7 @@ TEST(RequestsTest, HostsThatAreLeftOutAreCounted) {
   EXPECT_EQ(RequestsText(report).find("more"), std::string::npos) << RequestsText(report);
   report.requests.resize(5, report.requests.front());
   EXPECT_NE(RequestsText(report).find(" 1 more host\n"), std::string::npos) << RequestsText(report);
-  EXPECT_NE(RequestsHtml(report, Language::kChinese).find("另有 1 个主机"), std::string::npos);
+  EXPECT_NE(RequestsHtml(report, Language::kChinese).find("另有 1 台主机"), std::string::npos);
 }
 
 TEST(RequestsTest, ARunWithoutRequestsSaysNothing) {

@@ -369,6 +369,8 @@ TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {
   EXPECT_EQ(verdict.find("x as fast"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("+31 %"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("Decode seems to hold the run back"), std::string::npos) << verdict;
+  const std::string chinese = Render(Summarise(diagnosis), Language::kChinese);
+  EXPECT_NE(chinese.find("瓶颈似乎是解码"), std::string::npos) << chinese;
 }
 
 TEST(MixedTest, StagesOfTwoKindsOfCallsHaveNoPercentileBetweenThem) {
