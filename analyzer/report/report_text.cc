@@ -86,7 +86,6 @@ std::string ProbesText(const Probes& probes) {
   return text;
 }
 
-// Columns of the stage table: name, share, two sums of time, and four others; 80 in all.
 // The columns of a name beside its share, which may need more than its 8 ("1.2 streams").
 std::size_t NameRoom(std::string_view share) {
   constexpr std::size_t kName = 19;
@@ -94,6 +93,7 @@ std::size_t NameRoom(std::string_view share) {
   return kName + kShare - std::max(kShare, share.size());
 }
 
+// Columns of the stage table: name, share, two sums of time, and four others; 80 in all.
 std::string StageLine(const std::array<std::string, 8>& cells) {
   return fmt::format("  {:<{}} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>7}", cells[0],
                      NameRoom(cells[1]), cells[1], cells[2], cells[3], cells[4], cells[5], cells[6],

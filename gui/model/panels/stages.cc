@@ -8,8 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/core.h>
-
 namespace penstock::gui {
 namespace {
 

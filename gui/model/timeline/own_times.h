@@ -47,11 +47,11 @@ class OwnTimes {
       const traces::Trace& trace, std::shared_ptr<const Timeline> timeline,
       const analyzer::RunModel& run, const std::stop_token& stop = {});
 
-  // The stages in `range`, longest first, as SumsOf() would find them, and which of their spans
-  // reach out of `range`. A step that the program did not mark counts with its part inside `range`.
-  // Once `stop` is requested, the answer is without meaning.
-  // Cost: O(threads * (kStride + spans in the longest section)). Sections are long in a program
-  // that opens images and never decodes them.
+  // The stages in `range`, longest first, as analyzer::StageTable has them, and which of their
+  // spans reach out of `range`. A step that the program did not mark counts with its part inside
+  // `range`. Once `stop` is requested, the answer is without meaning. Cost: O(threads * (kStride +
+  // spans in the longest section)). Sections are long in a program that opens images and never
+  // decodes them.
   [[nodiscard]] std::vector<StageSum> Of(TimeRange range, const std::stop_token& stop = {}) const;
 
   // The parts of a sample or fetch; nullopt for other spans, and for a sample within a sample or a
