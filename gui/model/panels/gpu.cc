@@ -361,11 +361,12 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
 }
 
 GpuAbsence WhyNoGpu(const GpuModel& gpu) {
+  constexpr std::string_view kNotFound = "cannot open shared object file";  // says dlopen()
   for (const auto& [key, value] : gpu.facts) {
     if (key == "record.gpu" && value == "off") return GpuAbsence::kOff;
     // Other errors of the library, such as a missing function, come from a driver that is there.
     const bool missing = value.find("libnvidia-ml") != std::string::npos &&
-                         value.find("cannot open shared object file") != std::string::npos;
+                         value.find(kNotFound) != std::string::npos;
     if (key == "gpu.nvml" && value.starts_with("unavailable") && missing) {
       return GpuAbsence::kNoDriver;
     }
