@@ -166,14 +166,15 @@ void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
 }
 
 // The time between two batches is not the training step, so neither the gain of a part nor the
-// ceiling is known. The bottleneck among the parts that make batches stays, as a hint.
+// ceiling is known. The stage that takes most of the threads' time stays, as a hint.
 void ForgetStep(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
   diagnosis.ceiling = 0;
   diagnosis.gains.clear();
-  loader.attribution.gains.clear();
-  loader.attribution.headroom = 1;
-  if (diagnosis.bottleneck != Factor::kCompute) return;
-  loader.attribution.bottleneck = diagnosis.bottleneck = Factor::kNone;
+  Attribution found;
+  const auto gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
+  if (!gains.empty() && gains.front().speedup >= 1.05) found.bottleneck = gains.front().factor;
+  loader.attribution = std::move(found);
+  diagnosis.bottleneck = loader.attribution.bottleneck;
 }
 
 // Suggests the recorded setting for a loader for which no other setting can be predicted. Requires:

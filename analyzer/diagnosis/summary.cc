@@ -313,7 +313,8 @@ Statement RateUnit(bool samples_known) {
 Statement Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
   const LoaderDiagnosis& loader = *diagnosis.loader;
-  if (diagnosis.needs.Is(words::kNeedsStep)) return HandedOn(diagnosis);
+  const bool handed_on = diagnosis.run.loader().handed_on && loader.steady.batches > 0;
+  if (handed_on) return HandedOn(diagnosis);
   // Most batches were not seen being made, but the loop's rate and waiting were measured.
   const bool measured = loader.fetched < 0.5 && loader.steady.batches > 0 &&
                         IsSimulated(loader, diagnosis.run.loader());

@@ -119,7 +119,7 @@ Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis)
 bool IsReplayed(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.steady && diagnosis.loader->fetched >= 0.5 &&
          IsSimulated(*diagnosis.loader, diagnosis.run.loader()) &&
-         diagnosis.loader->replay.measured > 0;
+         !diagnosis.run.loader().handed_on && diagnosis.loader->replay.measured > 0;
 }
 
 Statement ConfidenceOf(const Diagnosis& diagnosis) {

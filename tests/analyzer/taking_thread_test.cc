@@ -6,9 +6,11 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/needs.h"
 #include "analyzer/words/verdict.h"
@@ -86,6 +88,34 @@ TEST(TakingThreadTest, NothingIsClaimedOfTheStep) {
   EXPECT_LT(diagnosis.confidence, 0.25);
   EXPECT_TRUE(report.plan.missing.Is(words::kNeedsStep));
   for (const Finding& finding : report.findings) EXPECT_FALSE(finding.predicted) << finding.id;
+  EXPECT_FALSE(IsReplayed(diagnosis));
+}
+
+// The time between two batches seems to be a step of 90 ms, of which the part that holds the
+// batches back would be the step itself.
+TEST(TakingThreadTest, TheHintIsTheStageThatTakesMostOfTheThreadsTime) {
+  Synthetic run;
+  run.workers = 1;
+  run.costs = testing::Always({1, 40, 8, 1, 0.1, 0.2, 90, 0});
+  traces::TraceData data = MakeSynthetic(run);
+  data.threads[0].tid = data.processes[0].pid + 1;
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_TRUE(diagnosis.summary.Is(words::kHandedOn));
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_EQ(diagnosis.loader->attribution.bottleneck, Factor::kDecode);
+}
+
+// That the making of most batches was not seen is asked first.
+TEST(TakingThreadTest, NothingIsClaimedIfTheMakingOfBatchesWasNotSeenEither) {
+  traces::TraceData data = TakenByThread();
+  for (std::vector<traces::Span>& spans : data.spans) {
+    std::erase_if(spans, [](const traces::Span& span) {
+      return span.stage == traces::StageId::kFetch || span.stage == traces::StageId::kSample;
+    });
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_TRUE(diagnosis.needs.Is(words::kNeedsSight)) << English(diagnosis.needs);
+  EXPECT_TRUE(diagnosis.summary.Is(words::kHandedOn)) << English(diagnosis.summary);
 }
 
 }  // namespace
