@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "traces/call_trees.h"
 
@@ -24,6 +25,18 @@ bool Trains(const traces::Trace& trace, const std::set<std::uint32_t>& threads) 
   });
 }
 
+// Whether a call that launches kernels was recorded on one of `threads`.
+bool Launches(const traces::Trace& trace, const std::set<std::uint32_t>& threads) {
+  const auto launches = [&](const traces::Span& span) {
+    return span.stage == traces::StageId::kCall &&
+           trace.String(span.name).find("Launch") != std::string_view::npos;
+  };
+  return std::any_of(threads.begin(), threads.end(), [&](std::uint32_t thread) {
+    const std::vector<traces::Span> spans = trace.Spans(ThreadId{thread});
+    return std::any_of(spans.begin(), spans.end(), launches);
+  });
+}
+
 }  // namespace
 
 bool HandsBatchesOn(const traces::Trace& trace, const LoaderRun& run) {
@@ -36,7 +49,7 @@ bool HandsBatchesOn(const traces::Trace& trace, const LoaderRun& run) {
   for (const std::uint32_t thread : threads) {
     if (thread >= trace.threads().size() || trace.threads()[thread].tid == info.pid) return false;
   }
-  return !Trains(trace, threads);
+  return !Launches(trace, threads) && !Trains(trace, threads);
 }
 
 }  // namespace penstock::analyzer

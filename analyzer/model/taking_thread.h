@@ -9,10 +9,10 @@
 namespace penstock::analyzer {
 
 // Whether a thread other than the first one of its process takes the batches, and nothing shows
-// that it trains: no kernels were recorded, and none of its steps that were followed called an
-// optimizer or autograd. Such a thread hands the batches on to the training loop. Only for Python
-// programs that were recorded with the agent, since imported traces may number threads in their own
-// way.
+// that it trains: no kernels were recorded, it launched none, and none of its steps that were
+// followed called an optimizer or autograd. Such a thread probably hands the batches on to the
+// training loop. Only for Python programs that were recorded with the agent, since imported traces
+// may number threads in their own way.
 [[nodiscard]] bool HandsBatchesOn(const traces::Trace& trace, const LoaderRun& run);
 
 }  // namespace penstock::analyzer

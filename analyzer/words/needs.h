@@ -64,10 +64,11 @@ inline constexpr Message kNeedsSight{
     "数据不足：需要知道每个批次的制作过程，而多数批次没有这一记录"};
 inline constexpr Message kNeedsStep{
     "needs.step",
-    "not enough: needs the training step, and a thread of the program takes the batches and hands "
-    "them on, so the step was not seen; measure other settings with penstock sweep",
-    "数据不足：需要训练步，而批次由程序的一个线程取走再转交，没有看到训练步；请用 penstock sweep "
-    "测量其他设置"};
+    "not enough: needs the training step, and nothing shows that the thread that takes the batches "
+    "trains; if it hands them on, the step was not seen; measure other settings with penstock "
+    "sweep",
+    "数据不足：需要训练步，而没有迹象表明取走批次的线程在训练；如果它把批次转交出去，"
+    "就没有看到训练步；请用 penstock sweep 测量其他设置"};
 inline constexpr Message kNeedsSteady{
     "needs.steady",
     "not enough: needs 16 batches after the queues have filled, and has {batches:count}; record "

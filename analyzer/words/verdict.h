@@ -156,14 +156,15 @@ inline constexpr Message kHint{
     "的时间在等待|[；训练循环有 {wait:%0} 的时间在等待]]。",
     "factor"};
 
-// The training step of a program that takes its batches on a thread of its own.
+// A program that takes its batches on a thread that may not train.
 inline constexpr Message kHandedOn{
     "verdict.handed-on",
-    "A thread of the program takes the batches and hands them on, so the training step was not "
-    "seen, and how fast the run could be is not known. This thread waits for data {wait:%0} of its "
-    "time ({rate:rate} {unit:words})[. As a hint: {part:words} takes most of the time to make "
-    "batches].",
-    "批次由程序的一个线程取走再转交，没有看到训练步，因此不知道速度能达到多少。该线程有 {wait:%0} "
+    "A thread other than the program's first takes the batches, and nothing shows that it trains; "
+    "if it hands them on, the training step was not seen, so how fast the run could be is not "
+    "known. This thread waits for data {wait:%0} of its time ({rate:rate} {unit:words})[. As a "
+    "hint: {part:words} takes most of the time to make batches].",
+    "批次由程序第一个线程以外的线程取走，没有迹象表明该线程在训练；如果它把批次转交出去，"
+    "就没有看到训练步，因此不知道速度能达到多少。该线程有 {wait:%0} "
     "的时间在等待数据（{rate:rate} {unit:words}）[。线索：制作批次的时间多用于{part:words}]。"};
 
 // Without a loader.

@@ -69,6 +69,21 @@ TEST(TakingThreadTest, AThreadThatCallsAnOptimizerTrains) {
   EXPECT_FALSE(HandsOn(std::move(data)));
 }
 
+TEST(TakingThreadTest, AThreadThatLaunchesKernelsTrains) {
+  const auto with_call = [](const char* name) {
+    traces::TraceData data = TakenByThread();
+    traces::Span call;
+    call.stage = traces::StageId::kCall;
+    call.name = data.Intern(name);
+    call.start = data.spans[0].back().start;
+    call.duration = TimeNs{1000};
+    data.spans[0].push_back(call);
+    return HandsOn(std::move(data));
+  };
+  EXPECT_FALSE(with_call("cudaLaunchKernel"));
+  EXPECT_TRUE(with_call("cudaMemcpyAsync: H2D pageable"));
+}
+
 TEST(TakingThreadTest, ThreadsOfImportedTracesTellNothing) {
   traces::TraceData data = TakenByThread();
   data.processes[0].features = 0;
@@ -81,6 +96,9 @@ TEST(TakingThreadTest, NothingIsClaimedOfTheStep) {
   const Diagnosis& diagnosis = report.diagnosis;
   EXPECT_TRUE(diagnosis.needs.Is(words::kNeedsStep));
   EXPECT_TRUE(diagnosis.summary.Is(words::kHandedOn));
+  EXPECT_NE(English(diagnosis.summary).find("nothing shows that it trains; if it hands them on"),
+            std::string::npos)
+      << English(diagnosis.summary);
   EXPECT_NE(English(diagnosis.summary).find("As a hint: Decode takes most"), std::string::npos)
       << English(diagnosis.summary);
   EXPECT_EQ(diagnosis.ceiling, 0);
