@@ -44,7 +44,7 @@ Statement WaitOf(const Report& report) {
                        PercentText(row->share) != PercentText(diagnosis.wait_fraction);
   return Say<words::kLoopWaited>(
       Give<"wait">(diagnosis.wait_fraction), Give<"whole">(diagnosis.whole_run),
-      Give<"steady">(diagnosis.loader->steady.steady),
+      Give<"steady">(diagnosis.loader->steady.lasts()),
       GiveIf<"all">(differs, differs ? row->share : 0), GiveIf<"loaders">(loaders > 1, loaders));
 }
 

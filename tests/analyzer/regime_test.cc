@@ -85,6 +85,8 @@ TEST(DriftTest, ARateThatStillRisesIsNotSteady) {
   EXPECT_FALSE(report.plan.missing.empty());
   EXPECT_TRUE(RateDriftOf(report.diagnosis).Is(words::kRateDrifts));
   EXPECT_NE(English(ThroughputOf(report.diagnosis)).find("NOT steady"), std::string::npos);
+  EXPECT_EQ(English(WaitOf(report)).find("in the steady part"), std::string::npos)
+      << English(WaitOf(report));
 }
 
 TEST(DriftTest, ASlowStartOrAnEvenRateIsNoDrift) {

@@ -264,7 +264,7 @@ TEST(AccountingTest, TheWaitSaysItsBaseAndThatOfTheWholeRunIsTheStageTables) {
       ++whole;
     } else {
       const std::string base =
-          diagnosis.loader->steady.steady ? "in the steady part" : "after the queues have filled";
+          diagnosis.loader->steady.lasts() ? "in the steady part" : "after the queues have filled";
       EXPECT_EQ(said.rfind(waited + " of the loop " + base, 0), 0U) << read.file << " " << said;
       const bool same = analyzer::PercentText(row->share) == waited;
       EXPECT_EQ(said.find(of_whole) == std::string::npos, same) << read.file << " " << said;
