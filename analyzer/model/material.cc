@@ -211,6 +211,17 @@ double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, const File
   return epochs > 0 ? file_bytes * samples / epochs : 0;
 }
 
+// Whether the run may use a device of the host: a device was in use, or no fact says which were.
+bool MayUseDevice(const Facts& facts) {
+  bool told = false;
+  for (const auto& [key, use] : facts) {  // gpu.N.used
+    if (!key.starts_with("gpu.") || !key.ends_with(".used")) continue;
+    if (use != "no") return true;
+    told = true;
+  }
+  return !told;
+}
+
 }  // namespace
 
 bool MakesFloats(std::string_view transform) {
@@ -264,7 +275,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   material.dataset_bytes = DatasetBytes(trace, run, model.files, material.file_bytes);
   material.memory = BudgetOf(model.machine()).ram;
   material.gpu = TextFact(trace.facts(), "gpu.model");
-  material.device = !material.gpu.empty();
+  material.device = !material.gpu.empty() && MayUseDevice(trace.facts());
   for (const auto stage : {traces::StageId::kH2d, traces::StageId::kKernel, traces::StageId::kCopy,
                            traces::StageId::kCall}) {
     material.device = material.device || model.stages[stage].count > 0;

@@ -37,7 +37,7 @@ struct Material {
                              // to them for other samples (FilesSeen); else read in one pass
   double memory = 0;         // half of what the run may use on its host
   std::string gpu;           // its model; "": not known
-  bool device = false;       // a device was recorded: its model, or something that it did
+  bool device = false;  // a device was recorded that the run may use, or something that one did
   ReadCosts reads;
 
   [[nodiscard]] double batch_bytes() const { return f32 + f16 + u8 + i64 + other; }

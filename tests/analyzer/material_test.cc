@@ -402,6 +402,16 @@ TEST(ConversionTest, ADeviceThatWasRecordedOrIsGivenConverts) {
   EXPECT_EQ(Converted(without, *given).longer, Converted(with, a100).longer);
 }
 
+TEST(ConversionTest, ADeviceOfTheHostThatTheRunDoesNotUseConvertsNothing) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
+  data.facts["gpu.model"] = "NVIDIA A100-SXM4-40GB";
+  data.facts["gpu.0.used"] = "no";
+  data.facts["gpu.1.used"] = "no";
+  EXPECT_FALSE(DiagnosisOf(data).loader->material.device);
+  data.facts["gpu.1.used"] = "open";
+  EXPECT_TRUE(DiagnosisOf(std::move(data)).loader->material.device);
+}
+
 TEST(ConversionTest, ThePlanNamesThePlace) {
   traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
   data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
