@@ -360,7 +360,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   if (state.drift) {
     state.rate.low = std::min(state.rate.low, state.drift->last);
     state.rate.high = std::max(state.rate.high, state.drift->last);
-    state.fills_cache = FillsCache(run, state.in_window);
+    state.fills_cache = state.drift->rises() && FillsCache(run, state.in_window);
   }
   return state;
 }

@@ -48,7 +48,7 @@ struct SteadyState {
   std::optional<RegimeChange> change;  // the last change of rate; only `paused` also covers the
                                        // time before it
   std::optional<Drift> drift;   // samples per second, if the rate still rises or falls at the end
-  bool fills_cache = false;     // fewer and fewer samples are read or decoded
+  bool fills_cache = false;     // reading and decoding take less and less of a batch, so it rises
   std::vector<bool> in_window;  // by batch: whether its interval counts
   std::vector<double>
       intervals;  // by batch in the windows: seconds from the delivery before it to its own

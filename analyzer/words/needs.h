@@ -77,10 +77,13 @@ inline constexpr Message kNeedsSteady{
 inline constexpr Message kNeedsLevel{
     "needs.level",
     "not enough: needs a rate that keeps its level, and it still [rises?rises|falls] from "
-    "{first:rate} to {last:rate} {unit:words}[cache?, while a cache fills (each worker may fill "
-    "its own)]; record for longer, or look at the end of the recording alone",
+    "{first:rate} to {last:rate} {unit:words}[cache?, while reading and decoding take less and "
+    "less of a batch, as while a cache fills (each worker may fill its own)]; record for longer, "
+    "or look at the end of the recording alone",
     "数据不足：需要保持不变的速率，而速率仍在从 {first:rate} [rises?上升|下降]到 {last:rate} "
-    "{unit:words}[cache?，此时某个缓存正在填充（每个工作进程可能各有一份）]；请延长录制，或只看录制"
+    "{unit:words}[cache?"
+    "，同时每批用于读取和解码的时间越来越少，就像缓存正在填充（每个工作进程可能各有一份）]"
+    "；请延长录制，或只看录制"
     "的末尾部分"};
 inline constexpr Message kNeedsExplained{
     "needs.explained",

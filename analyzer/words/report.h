@@ -29,10 +29,10 @@ inline constexpr Message kRateChanged{
 inline constexpr Message kRateDrifts{
     "throughput.drifts",
     "the rate still [rises?rises|falls]: {first:rate} {unit:words} in the first third, "
-    "{last:rate} in the last[cache?; samples are read or decoded less and less often, so a cache "
-    "fills, and each worker may fill its own]",
+    "{last:rate} in the last[cache?; reading and decoding take less and less of a batch, as while "
+    "a cache fills (each worker may fill its own)]",
     "速率仍在[rises?上升|下降]：前三分之一为 {first:rate} {unit:words}，后三分之一为 {last:rate}"
-    "[cache?；读取或解码的样本越来越少，说明某个缓存正在填充，每个工作进程可能各有一份]"};
+    "[cache?；每批用于读取和解码的时间越来越少，就像缓存正在填充（每个工作进程可能各有一份）]"};
 inline constexpr Message kLoader{
     "loader",
     "[{name:text}: ]{kind:text}, [workers?[threads?{workers:count thread}|{workers:count worker}]|"

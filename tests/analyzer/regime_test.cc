@@ -89,6 +89,30 @@ TEST(DriftTest, ARateThatStillRisesIsNotSteady) {
       << English(WaitOf(report));
 }
 
+TEST(DriftTest, NoCacheFillsIfTheRateFalls) {
+  Synthetic run = FillsItsCache();
+  run.costs = [](int /*epoch*/, int index) {
+    const double left = std::exp(-index / 360.0);
+    return Costs{1, 40 * left, 90 - 80 * left, 0.5, 0.1, 0.3, 4, 0};
+  };
+  const SteadyState steady = Diagnose(*SyntheticTrace(run)).loader->steady;
+  ASSERT_TRUE(steady.drift);
+  EXPECT_FALSE(steady.drift->rises());
+  EXPECT_FALSE(steady.fills_cache);
+}
+
+TEST(DriftTest, NoCacheFillsIfReadingAndDecodingTakeAsLong) {
+  Synthetic run = FillsItsCache();
+  run.costs = [](int /*epoch*/, int index) {
+    return Costs{1, 10, 40 * std::exp(-index / 360.0), 0.5, 0.1, 0.3, 4, 0};
+  };
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  ASSERT_TRUE(diagnosis.loader->steady.drift);
+  EXPECT_TRUE(diagnosis.loader->steady.drift->rises());
+  EXPECT_FALSE(diagnosis.loader->steady.fills_cache);
+  EXPECT_EQ(English(diagnosis.needs).find("cache"), std::string::npos) << English(diagnosis.needs);
+}
+
 TEST(DriftTest, ASlowStartOrAnEvenRateIsNoDrift) {
   EXPECT_FALSE(Diagnose(*SyntheticTrace(ChangesTo(20))).loader->steady.drift);
   Synthetic run = FillsItsCache();
