@@ -114,6 +114,12 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
   imbalance.slowest = slowest->rank;
   imbalance.slowest_share = imbalance.cost > 0 ? slowest->held_up / imbalance.cost : 0;
   imbalance.fixed = imbalance.slowest_share >= std::max(kMostOfIt, kOverEqual / ranks);
+  if (imbalance.fixed) return;
+  // If ranks take turns, each has the long waits too. With equal waits, an iteration would be
+  // longer by the mean of all ranks, not by that of the others.
+  const double of_all = (ranks - 1) / ranks;
+  imbalance.cost *= of_all;
+  for (RankRow& row : summary.rows) row.held_up *= of_all;
 }
 
 std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& rows) {

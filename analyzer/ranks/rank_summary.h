@@ -38,13 +38,13 @@ struct RankRow {
 
 // The cost if ranks do not get their data at the same time. In a collective all ranks wait for the
 // last one, so an iteration is longer by the largest wait for data minus the mean wait of the other
-// ranks. Below kFewest iterations, only `iterations` is known.
+// ranks, or of all ranks if they take turns. Below kFewest iterations, only `iterations` is known.
 struct Imbalance {
   static constexpr std::size_t kFewest = 8;  // iterations needed to compare ranks
   std::size_t iterations = 0;                // steady iterations that all ranks have
   bool together = false;      // steps end together, so the ranks do wait for each other
   double loop = 0;            // seconds of these iterations, mean over the ranks
-  double cost = 0;            // sum over iterations of (largest wait - mean of the others), s
+  double cost = 0;            // sum over iterations of (largest wait - mean), s
   std::int32_t slowest = -1;  // the rank that causes most of the cost
   double slowest_share = 0;   // its share of the cost
   bool fixed = false;         // one rank causes half of the cost (with two ranks: three quarters);

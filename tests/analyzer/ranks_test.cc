@@ -194,6 +194,13 @@ TEST(RankImbalanceTest, SpeaksWhereTheyTakeTurns) {
   Ranked run;
   run.ranks = 4;
   run.wait = [](int rank, int i) { return i % 4 == rank ? 6.0 : 1.0; };
+  const RankSummary ranks = SummaryOf(TraceOfAll(run));
+  EXPECT_FALSE(ranks.imbalance.fixed);
+  const auto iterations = static_cast<double>(ranks.imbalance.iterations);
+  EXPECT_NEAR(ranks.imbalance.cost, iterations * (6 - 9.0 / 4) * 1e-3, 1e-6);
+  double held_up = 0;
+  for (const RankRow& row : ranks.rows) held_up += row.held_up;
+  EXPECT_NEAR(held_up, ranks.imbalance.cost, 1e-6);
   const auto finding = FindingOf("rank-imbalance", TraceOfAll(run));
   ASSERT_TRUE(finding);
   EXPECT_TRUE(finding->pids.empty());
