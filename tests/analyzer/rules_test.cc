@@ -129,6 +129,23 @@ TEST(SlowDecoderTest, NamesNoDecoderThatTheProgramUses) {
   const auto rest = FindingOf("slow-decoder", std::move(data));
   ASSERT_TRUE(rest);
   EXPECT_NE(English(rest->action).find("simplejpeg or torchvision.io"), std::string::npos);
+  EXPECT_EQ(testing::Evidence(*rest, "assumed_ratio"), FindDecoder("simplejpeg")->ratio);
+  const auto with_two = [&] {
+    traces::TraceData used = MakeSynthetic(run);
+    const StringId other = used.Intern("simplejpeg.decode_jpeg");
+    const StringId image = used.Intern("cv2.imread");
+    for (auto& spans : used.spans) {
+      std::size_t seen = 0;
+      for (traces::Span& span : spans) {
+        if (span.stage != traces::StageId::kDecode) continue;
+        if (seen % 100 == 0) span.name = seen % 200 == 0 ? other : image;
+        ++seen;
+      }
+    }
+    return FindingOf("slow-decoder", std::move(used));
+  }();
+  ASSERT_TRUE(with_two);
+  EXPECT_EQ(testing::Evidence(*with_two, "assumed_ratio"), FindDecoder("torchvision")->ratio);
   EXPECT_EQ(English(rest->action).find("OpenCV"), std::string::npos);
   EXPECT_EQ(Render(rest->action, Language::kChinese).find("OpenCV"), std::string::npos);
 }
