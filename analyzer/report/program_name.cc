@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/program_name.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstddef>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace penstock::analyzer {
+namespace {
+
+// Whether the module runs a program that follows it.
+bool IsLauncher(std::string_view module) {
+  constexpr std::array<std::string_view, 4> kLaunchers = {"torch.distributed.run",
+                                                          "torch.distributed.launch",
+                                                          "accelerate.commands.launch", "coverage"};
+  return std::find(kLaunchers.begin(), kLaunchers.end(), module) != kLaunchers.end();
+}
+
+}  // namespace
 
 std::string ProgramOf(const std::string& command) {
   std::vector<std::string> words;
@@ -21,7 +35,8 @@ std::string ProgramOf(const std::string& command) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool script = words[i].size() > 3 && words[i].rfind(".py") == words[i].size() - 3;
     if (script) return base(words[i]);
-    const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]);
+    const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]) &&
+                       !IsLauncher(words[i + 1]);
     if (named) return words[i + 1];
   }
   // Neither a script nor a module follows this interpreter: its argument is an option or the text

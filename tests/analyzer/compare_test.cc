@@ -211,6 +211,9 @@ TEST(CompareTest, TwoProgramsHaveNoFactorAndOneProgramWithOtherOptionsHasIt) {
 TEST(CompareTest, TheNameOfAProgramIsThatOfItsScriptModuleOrBinary) {
   EXPECT_EQ(ProgramOf("torchrun --nproc 2 /src/train.py --data /d"), "train.py");
   EXPECT_EQ(ProgramOf("python -m timm.train --workers 2"), "timm.train");
+  EXPECT_EQ(ProgramOf("python -m torch.distributed.run --nproc_per_node 2 train.py"), "train.py");
+  EXPECT_EQ(ProgramOf("python -m accelerate.commands.launch -m timm.train"), "timm.train");
+  EXPECT_EQ(ProgramOf("python -m coverage run /src/train.py"), "train.py");
   EXPECT_EQ(ProgramOf("numactl -m 0 ./trainer"), "numactl");
   EXPECT_EQ(ProgramOf("python -c pass"), "");
   EXPECT_EQ(ProgramOf(""), "");
