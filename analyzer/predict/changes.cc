@@ -28,7 +28,8 @@ class Changer {
     out_.facts = facts;
   }
 
-  Predicted<void> Transfer(const std::string& type);
+  // `on_gpu`: another change moves work to a GPU, so there is one.
+  Predicted<void> Transfer(const std::string& type, bool on_gpu);
   void Cache();
   Predicted<void> Pack();
   // Return an error if the decoded data are known not to be pictures, or not to come from JPEG
@@ -117,7 +118,7 @@ void Changer::ConvertInLoop(double bytes) {
   out_.pipeline.step_transforms = with_conversion(out_.pipeline.step_transforms);
 }
 
-Predicted<void> Changer::Transfer(const std::string& asked) {
+Predicted<void> Changer::Transfer(const std::string& asked, bool on_gpu) {
   const std::size_t colon = asked.find(':');
   const std::string from = colon == std::string::npos ? "" : asked.substr(0, colon);
   const std::string type = colon == std::string::npos ? asked : asked.substr(colon + 1);
@@ -148,7 +149,7 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
   if (!conversion_moves) return {};
   Scale(Factor::kAugment, 1 - material_.conversion);
   const double samples = std::max(1.0, out_.facts.batch_size);
-  const bool on_device = material_.device || costs_.given;
+  const bool on_device = material_.device || costs_.given || on_gpu;
   if (on_device) {
     LengthenStep(numbers / samples / 3e6 * costs_.convert.ms_per_megapixel * 1e-3, 0);
   } else {
@@ -348,7 +349,9 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
   if (done && changes.disk > 0) done = changer.Disk(changes.disk);
   if (done && changes.ram_cache) changer.Cache();
   if (done && !changes.decoder.empty()) done = changer.Decode(changes.decoder);
-  if (done && !changes.transfer.empty()) done = changer.Transfer(changes.transfer);
+  if (done && !changes.transfer.empty()) {
+    done = changer.Transfer(changes.transfer, changes.gpu_augment);
+  }
   if (done && (changes.gpu_decode || changes.gpu_augment)) {
     done = changer.ToGpu(changes.gpu_decode, changes.gpu_augment, changes.gpu_overlap);
   }

@@ -402,6 +402,19 @@ TEST(ConversionTest, ADeviceThatWasRecordedOrIsGivenConverts) {
   EXPECT_EQ(Converted(without, *given).longer, Converted(with, a100).longer);
 }
 
+TEST(ConversionTest, ADeviceThatAugmentsConvertsToo) {
+  const Diagnosis diagnosis = DiagnosisOf("PIL.load", "a.jpg");
+  ASSERT_FALSE(diagnosis.loader->material.device);
+  Changes changes;
+  changes.transfer = "f32:u8";
+  changes.gpu_augment = true;
+  const auto changed = ApplyTo(diagnosis, changes);
+  ASSERT_TRUE(changed);
+  EXPECT_FALSE(std::any_of(changed->notes.begin(), changed->notes.end(), [](const Statement& note) {
+    return note.Is(words::kConversionInLoop);
+  }));
+}
+
 TEST(ConversionTest, ADeviceOfTheHostThatTheRunDoesNotUseConvertsNothing) {
   traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
   data.facts["gpu.model"] = "NVIDIA A100-SXM4-40GB";
