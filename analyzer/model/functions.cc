@@ -193,10 +193,12 @@ double SlowShare(StageId stage, const StageTotals& totals) {
   return totals.durations.ShareAbove(kMuchLonger * totals.durations.Quantile(0.5));
 }
 
+constexpr std::size_t kFewestToSplit = 3;
+
 // Returns the units of `drawn` without those that took much longer than their median. Appends
 // these, and the chosen units that took so long, to `slow`.
 Trees TakeSlow(const Trees& drawn, const Trees& chosen, Trees& slow) {
-  if (drawn.size() < 3) return drawn;
+  if (drawn.size() < kFewestToSplit) return drawn;
   const double most = kMuchLonger * MedianTime(drawn);
   Trees ordinary;
   SplitAt(most, drawn, slow, &ordinary);
@@ -270,6 +272,7 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& 
     }
     if (trees.empty()) continue;
     SlowPart slow{{}, SlowShare(stage, stages[stage])};
+    if (trees.size() < kFewestToSplit) slow.share = 0;  // the units were not split
     profiles.push_back(ProfileOf(trace, stage, TakeSlow(trees, chosen, slow.trees), cut, slow));
     profiles.back().slow = SlowOf(trace, stage, trees, chosen);
   }

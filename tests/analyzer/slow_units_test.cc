@@ -103,6 +103,8 @@ TEST(RareSamplesTest, CountWithTheirPartOfTheTime) {
   EXPECT_NEAR(without.functions[1].share, 0.1, 1e-9) << "no slow sample was followed";
   EXPECT_NEAR(without.paths.at(0).total, 0.5, 1e-9);
   EXPECT_EQ(without.units, 4U);
+  EXPECT_NEAR(ProfileFrom({kDrawn, kDrawn}, stages).functions.at(1).share, 0.2, 1e-9)
+      << "two units are not split into slow ones and others";
   kinds.push_back({.load = 392});
   const FunctionProfile with = ProfileFrom(kinds, stages);
   EXPECT_EQ(with.functions.at(0).name, "load");
