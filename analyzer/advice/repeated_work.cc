@@ -48,8 +48,7 @@ StorableWork InsideSamples(const LoaderRun& run, const Batch& batch, const Stora
     inside.augment += static_cast<double>(cost.augment);
     inside.tokenize += static_cast<double>(cost.tokenize);
   }
-  return {std::min(inside.decode, all.decode), std::min(inside.augment, all.augment),
-          std::min(inside.tokenize, all.tokenize)};
+  return inside;
 }
 
 LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
@@ -69,6 +68,10 @@ LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
       add(InsideSamples(run, batch, all), work.samples);
     }
   }
+  // The sums are compared, since the smaller one of each batch would be too small in the mean.
+  work.samples = {std::min(work.samples.decode, work.all.decode),
+                  std::min(work.samples.augment, work.all.augment),
+                  std::min(work.samples.tokenize, work.all.tokenize)};
   return work;
 }
 
