@@ -29,10 +29,10 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
   finding.evidence = {
       {"wait_fraction", wait}, {"threshold", 0.05}, {"usable_cores", input.loader().cpu.cores}};
   const Statement& note = suggestion.note;
-  finding.action =
-      Say<words::kStartWorkers>(Give<"known">(suggestion.missing.empty()), Give<"workers">(workers),
-                                Give<"prefetch">(prefetch),
-                                Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
+  finding.action = Say<words::kStartWorkers>(
+      Give<"known">(suggestion.missing.empty()), Give<"threads">(config.sample_tasks),
+      Give<"workers">(workers), Give<"prefetch">(prefetch),
+      Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
   // If, for example, there is only one core and all of the work is computing, workers gain nothing.
   if (finding.predicted->speedup < 1.02 || !finding.predicted->SurelyGains()) return;

@@ -24,9 +24,11 @@ inline constexpr Message kNoWorkerProcesses{
     "批次在训练进程中制作，训练进程有 {wait_fraction:%0} 的时间在等待。"};
 inline constexpr Message kStartWorkers{
     "no-worker-processes.do",
-    "Set [known?num_workers={workers:count} and prefetch_factor={prefetch:count}|num_workers above "
-    "0; which number gains most cannot be predicted from this recording][; {repeats:words}].",
-    "设置 [known?num_workers={workers:count} 和 prefetch_factor={prefetch:count}|num_workers 大于 "
+    "Set [threads?workers|num_workers][known?={workers:count} and "
+    "[threads?prefetch|prefetch_factor]={prefetch:count}| above 0; which number gains most cannot "
+    "be predicted from this recording][; {repeats:words}].",
+    "设置 [threads?workers|num_workers][known?={workers:count} 和 "
+    "[threads?prefetch|prefetch_factor]={prefetch:count}| 大于 "
     "0；取多少收益最大，无法从此录制预测][；{repeats:words}]。"};
 
 inline constexpr Message kTooFewWorkers{
@@ -76,16 +78,14 @@ inline constexpr Message kMoreShards{
 inline constexpr Message kCpuSaturated{
     "cpu-saturated.seen",
     "[crowded?the cores are full, but the run got only {used:2g} of {usable_cores:3g}: "
-    "[squeeze?decoding takes "
-    "{squeeze:.1} times its CPU time, so other programs keep it waiting|workers wait for a core "
-    "during {core_wait:%0} of the time of a batch, so other programs or threads of a library keep "
-    "them waiting]|{cpu_saturation:%0} of the {usable_cores:3g} usable cores are in use while the "
-    "loop waits]",
-    "[crowded?核心已占满，但此次运行只得到 {usable_cores:3g} 个核心中的 {used:2g} "
-    "个：[squeeze?解码耗时为其 CPU "
-    "时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程制作批次时有 {core_wait:%0} "
-    "的时间在等待核心，说明其他程序或某个库的线程使其等待]|循环等待时，{usable_cores:3g} "
-    "个可用核心已使用 {cpu_saturation:%0}]。"};
+    "[squeeze?decoding takes {squeeze:.1} times its CPU time, so other programs keep it "
+    "waiting|workers wait for a core during {core_wait:%0} of the time of a batch, so other "
+    "programs or threads of a library keep them waiting]|{cpu_saturation:%0} of the "
+    "{usable_cores:3g} usable cores are in use while the loop waits]",
+    "[crowded?核心已占满，但此次运行只得到 {usable_cores:3g} 个核心中的 {used:2g} 个："
+    "[squeeze?解码耗时为其 CPU 时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程制作批次时有 "
+    "{core_wait:%0} 的时间在等待核心，说明其他程序或某个库的线程使其等待]|循环等待时，"
+    "{usable_cores:3g} 个可用核心已使用 {cpu_saturation:%0}]。"};
 inline constexpr Message kCheaperSamples{
     "cpu-saturated.do",
     "[crowded?Record again when the machine is quiet: other programs shared it during this run. "
@@ -183,10 +183,9 @@ inline constexpr Message kStartSooner{
     "[start?Workers start slowly: keep the dataset object small (it is copied to each worker), "
     "import late, prefer start method fork or a preloaded forkserver.|The first sample of each "
     "worker is slow: open files and build indexes once, in advance, not on first use.]",
-    "[start?"
-    "工作进程启动缓慢：保持数据集对象小巧（它会复制到每个工作进程），推迟导入，优先使用启动方式 "
-    "fork 或预加载的 "
-    "forkserver。|每个工作进程的首个样本很慢：预先打开文件并建立索引一次，不要等到首次使用。]"};
+    "[start?工作进程启动缓慢：保持数据集对象小巧（它会复制到每个工作进程），推迟导入，"
+    "优先使用启动方式 fork 或预加载的 forkserver。|每个工作进程的首个样本很慢："
+    "预先打开文件并建立索引一次，不要等到首次使用。]"};
 
 inline constexpr Message kSlowWorkerStart{
     "slow-worker-start.seen",

@@ -299,8 +299,15 @@ TEST(NoWorkerProcessesTest, NamesNoNumberWhereNoneCanBePredicted) {
     return std::string("no finding");
   };
   EXPECT_NE(action().find("Set num_workers="), std::string::npos) << action();
+  EXPECT_NE(action().find("prefetch_factor="), std::string::npos) << action();
   diagnosis.loader->suggestion.missing = Say<words::kRuleNeedsWorkerMemory>();
   EXPECT_NE(action().find("Set num_workers above 0"), std::string::npos) << action();
+  // The reference loader's arguments have other names.
+  diagnosis.run.loaders.front().config.sample_tasks = true;
+  EXPECT_NE(action().find("Set workers above 0"), std::string::npos) << action();
+  diagnosis.loader->suggestion.missing = {};
+  EXPECT_NE(action().find("Set workers="), std::string::npos) << action();
+  EXPECT_NE(action().find(" and prefetch="), std::string::npos) << action();
 }
 
 }  // namespace
