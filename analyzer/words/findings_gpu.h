@@ -74,9 +74,8 @@ inline constexpr Message kOverlapCopies{
 inline constexpr Message kComputeBound{
     "compute-bound.seen",
     "the loop waits for data only {wait_fraction:%1} of the time[, and kernels run "
-    "{kernel_share:%0} of it][, {nccl_share:%0} of the kernels' time in NCCL's, which exchange "
-    "data "
-    "with other GPUs and wait for them]",
+    "{kernel_share:%0} of it][, {nccl_share:%0} of their time in kernels of NCCL, which exchange "
+    "data between GPUs]",
     "循环只有 {wait_fraction:%1} 的时间在等待数据[，GPU 内核有 {kernel_share:%0} "
     "的时间在运行][，其中 "
     "{nccl_share:%0} 为 NCCL 内核，用于与其他 GPU 交换数据并等待它们]。"};

@@ -138,7 +138,7 @@ inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setti
                                "保持当前设置：没有其他设置确定有收益"};
 inline constexpr Message kKeepBeside{
     "keep.beside",
-    "no other setting of the loader is sure to gain; what is: {finding:name}, {gain:times}x",
+    "no other setting of the loader is sure to gain; the finding {finding:name} is ({gain:times}x)",
     "加载器的其他设置都没有确定的收益；确定有收益的是{finding:name}（{gain:times} 倍）"};
 inline constexpr Message kKeepCrowded{
     "keep.crowded",

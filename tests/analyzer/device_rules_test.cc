@@ -43,7 +43,8 @@ TEST(ComputeBoundOnDeviceTest, SaysHowMuchOfTheKernelsIsCommunication) {
   const auto finding = FindingOf("compute-bound", data);
   ASSERT_TRUE(finding);
   EXPECT_NEAR(testing::Evidence(*finding, "nccl_share_of_kernels"), 1, 1e-9);
-  EXPECT_NE(English(finding->seen).find("100 % of the kernels' time in NCCL's"), std::string::npos)
+  EXPECT_NE(English(finding->seen).find("100 % of their time in kernels of NCCL"),
+            std::string::npos)
       << English(finding->seen);
 }
 
