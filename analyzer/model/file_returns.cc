@@ -2,6 +2,7 @@
 #include "analyzer/model/file_returns.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace penstock::analyzer {
 namespace {

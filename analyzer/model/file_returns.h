@@ -4,7 +4,6 @@
 // than its number of files. Filled while a trace is read; not thread-safe.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 

@@ -4,7 +4,6 @@
 // counts in them. Values, whose keys refer to strings of the trace; pure functions.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -31,9 +30,6 @@ struct FollowedUnits {
   // `slow_share`: the part of the stage's time in slow units, less than 1.
   FollowedUnits(CallTreeList ordinary_units, CallTreeList slow_units, double slow_share);
 
-  [[nodiscard]] std::size_t count() const {
-    return ordinary.size() + (weight > 0 ? slow.size() : 0);
-  }
   template <class Add>
   void ForEach(Add add) const {
     for (const traces::CallTree* tree : ordinary) add(*tree, 1.0);

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -20,10 +18,7 @@
 namespace penstock::analyzer {
 namespace {
 
-using traces::CallKind;
-using traces::CallNode;
 using traces::CallTree;
-using traces::kNoCall;
 using traces::StageId;
 using Trees = CallTreeList;
 
