@@ -256,7 +256,8 @@ std::int64_t NestingSweep::ShareCpu(std::int64_t cpu, Inside& inside) {
   };
   const std::int64_t decode = part(inside.decode_untimed);
   const std::int64_t tokenize = part(inside.tokenize_untimed);
-  inside.augment_cpu = given - decode - tokenize;
+  // Parts are rounded down, so without a bound the rest could exceed the time of augmenting.
+  inside.augment_cpu = std::min(inside.augment, given - decode - tokenize);
   inside.decode_cpu += decode;
   inside.tokenize_cpu += tokenize;
   for (Open& around : stack_) {
@@ -280,7 +281,7 @@ void NestingSweep::CloseSample(const Open& open) {
   if (timed) {
     const std::int64_t rest =
         ShareCpu(AtLeastZero(open.span.cpu.value - inside.told_cpu()), inside);
-    inside.queued = std::min(open.before, inside.augment - inside.augment_cpu);
+    inside.queued = AtLeastZero(std::min(open.before, inside.augment - inside.augment_cpu));
     inside.augment -= inside.queued;
     inside.read += inside.queued;
     inside.read_cpu = std::min(rest, inside.read);

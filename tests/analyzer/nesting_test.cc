@@ -272,6 +272,16 @@ TEST(NestingTest, DecodingWithoutACpuTimeHasItsShareOfTheSamples) {
   EXPECT_EQ(table.fetch.augment_cpu, 41);
 }
 
+// Decoding and tokenizing get 0 of 0.99 ns each, which must not make augmenting compute for longer
+// than it lasts.
+TEST(NestingTest, AugmentingComputesNoLongerThanItLasts) {
+  const Table table({Make(StageId::kFetch, 0, 100, 99), Make(StageId::kSample, 0, 100, 99),
+                     Make(StageId::kDecode, 10, 1), Make(StageId::kTokenize, 40, 1)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 98);
+  EXPECT_EQ(table.fetch.augment_cpu, 98);
+  EXPECT_EQ(table.Wall(StageId::kRead), 0);
+}
+
 TEST(NestingTest, ARangeOfTheProgramCutsNothing) {
   const Table table({Make(StageId::kMark, 0, 50), Make(StageId::kWait, 20, 100)});
   EXPECT_EQ(table.Wall(StageId::kWait), 100);
