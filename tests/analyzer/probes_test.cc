@@ -234,7 +234,8 @@ TEST(ProbesTest, TwoWindowsAreTooFew) {
   const auto trace = Probed(7, 2, 2);
   const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
   EXPECT_EQ(probes.missing,
-            Say<words::kTooFewProbes>(Give<"windows">(std::size_t{1}), Give<"all">(std::size_t{1}),
+            Say<words::kTooFewProbes>(Give<"windows">(std::size_t{1}),
+                                      GiveIf<"all">(true, std::size_t{1}),
                                       Give<"fewest">(kFewestProbes), Give<"short">(false)));
   EXPECT_FALSE(Decode(probes).known());
 }

@@ -70,10 +70,10 @@ std::optional<RankShown> ShownRank(const analyzer::Report& report) {
   const bool one = verdict == RankVerdict::kOneSlow || verdict == RankVerdict::kUnknown;
   shown.waits_most = one && row->wait_fraction >= most->wait_fraction - kClearly &&
                      row->wait_fraction > least->wait_fraction + kClearly;
-  const auto known = [](const analyzer::RankRow& one) { return one.samples_rate > 0; };
+  const auto known = [](const analyzer::RankRow& each) { return each.samples_rate > 0; };
   if (static_cast<std::size_t>(shown.of) == ranks.rows.size() &&
       std::all_of(ranks.rows.begin(), ranks.rows.end(), known)) {
-    for (const analyzer::RankRow& one : ranks.rows) shown.all_rate += one.samples_rate;
+    for (const analyzer::RankRow& each : ranks.rows) shown.all_rate += each.samples_rate;
   }
   return shown;
 }
