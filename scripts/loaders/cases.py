@@ -11,7 +11,7 @@ import dataclasses
 YES = dict.fromkeys(("loop", "batches", "samples", "read", "decode", "augment"), "yes")
 # A verdict names a part of the data path, says that none stands out, or says why it cannot tell (on a busy
 # machine).
-NAMED = r"holds the run back|Nothing stands out|needs a run that the simulation explains"
+NAMED = r"holds the run back|Nothing stands out|The simulation does not match this run"
 
 
 @dataclasses.dataclass(frozen=True)
