@@ -54,7 +54,7 @@ void SlowDecoder(const RuleInput& input, Advice& out) {
   if (share < 0.4 || of_decode < 0.8) return;
   const std::vector<FasterDecoder> faster = UnusedDecoders(input);
   if (faster.empty()) return;
-  // Of the one or two decoders that are named.
+  // The decoders, one or two, that are named.
   const double times =
       faster.size() > 1 ? std::max(faster[0].ratio, faster[1].ratio) : faster[0].ratio;
   Finding finding;

@@ -16,7 +16,7 @@ enum class Metric {
   // Dropped events, damaged records, damaged bytes and lost threads, plus 1 if the trace is
   // truncated: fails above the limit.
   kLosses,
-  // Of the bytes that the kernel counted, the share that hooks saw too (Coverage::fraction()), 0 if
+  // The share of the bytes counted by the kernel that hooks saw too (Coverage::fraction()), 0 if
   // not known: fails below the limit.
   kCoverage,
 };

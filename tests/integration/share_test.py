@@ -94,7 +94,7 @@ class Share(support.Case):
         done = run(record(cls.trace, command), environment())
         assert done.status == 0, repr(done)
         cls.words = [PERSON, PROJECT, DATASET, FUNCTION, ADDRESS, "tabb", "pawprint", "secretsum", "picture0"]
-        # Of the path cls.base, only the last part is looked for. The parts before it come from TMPDIR, and may be words
+        # Only the last part of the path cls.base is looked for. The parts before it come from TMPDIR, and may be words
         # that every report has. A host name without a digit may be such a word too, so it is not looked for.
         cls.words.append(os.path.basename(cls.base))
         host = socket.gethostname()

@@ -37,7 +37,7 @@ struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
   std::int64_t time = 0;  // ns
-  // Of these, the spans that reach out of the selection.
+  // Those among them that reach out of the selection.
   std::uint64_t cut = 0;
   std::int64_t cut_time = 0;  // ns, inside the selection
   // Seconds for each span that lies whole in the selection; nullopt if there is none.
