@@ -164,10 +164,25 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
   return input.account.batches > 0 && input.account.workers && pipeline.workers > 0;
 }
 
+// Seconds that a worker takes for a batch on average.
+double MeanService(const Pipeline& pipeline) {
+  double service = 0;
+  double batches = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      if (!demand.counted) continue;
+      service += demand.service();
+      batches += 1;
+    }
+  }
+  return batches > 0 ? service / batches : 0;
+}
+
 // CPU seconds for each batch that a worker uses outside of its fetches: in its queue's thread, and
 // in further threads. CPU time beyond the queue's spans counts as the queue's if it is small: at
-// most half of the fetches' CPU time, or at most a tenth if the workers were seen to have further
-// threads. Otherwise it counts as the CPU time of further threads.
+// most a tenth of the fetches' CPU time, if the workers were seen to have further threads. If they
+// were not, at most half of it, or a tenth of the time that the fetches last: a batch that only
+// sleeps uses so little CPU time that the queue's may exceed it.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;
@@ -175,11 +190,14 @@ struct OutsideFetch {
 // Requires: KnowsWorkers().
 OutsideFetch MeasureOutsideFetch(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
-  const double most_of_queue = account.further_threads ? kLeastOfThreads : 0.5;  // ours
+  const double fetch = account.fetch / account.batches;
+  const double most_of_queue = account.further_threads  // ours, all three
+                                   ? kLeastOfThreads * fetch
+                                   : std::max(0.5 * fetch, kLeastOfThreads * MeanService(pipeline));
   const double all = *account.workers * input.recorded.steady.time;
   const double outside = std::max(0.0, (all - account.fetch) / account.batches);
   const double handing = account.put / account.batches + pipeline.overhead;
-  const bool threads = outside - handing > most_of_queue * account.fetch / account.batches;
+  const bool threads = outside - handing > most_of_queue;
   return threads ? OutsideFetch{handing, outside - handing} : OutsideFetch{outside, 0};
 }
 

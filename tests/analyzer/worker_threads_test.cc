@@ -14,13 +14,13 @@
 namespace penstock::analyzer {
 namespace {
 
-// A batch reads for 2 ms and augments for 40 ms. The augmenting thread computes for 10 of these,
-// its process for `process` ms in all. The process has up to `threads` threads.
-Diagnosis Threaded(double process, int cores, double threads = 3) {
+// A batch reads for 2 ms and augments for 40 ms. The augmenting thread computes for `own` of these
+// 40, its process for `process` ms in all. The process has up to `threads` threads.
+Diagnosis Threaded(double process, int cores, double threads = 3, double own = 10) {
   testing::Synthetic run;
   run.workers = 2;
   run.cores = cores;
-  run.cpu_share = 0.25;
+  run.cpu_share = own / 40;
   run.costs = testing::Always({2, 0, 40, 0, 0.1, 0.3, 1, 0});
   traces::TraceData data = testing::MakeSynthetic(run);
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
@@ -57,6 +57,15 @@ TEST(WorkerThreadsTest, ALittleMoreIsTheirsWhereThereWereFurtherThreads) {
   EXPECT_NEAR(pipeline.worker_cpu, 0, 0.5e-3);
   EXPECT_NEAR(Threaded(13, 8).loader->pipeline.epochs.front().batches[100].augment.cpu, 10e-3,
               1e-3);
+}
+
+// Beside other programs, the thread of the queue used 1.2 ms of CPU time for each batch that slept.
+TEST(WorkerThreadsTest, TheQueueOfABatchThatOnlyWaitsIsNoFurtherThread) {
+  const Diagnosis diagnosis = Threaded(1.6, 2, 3, 0.4);
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  EXPECT_EQ(pipeline.threads_doubt, 0);
+  EXPECT_LT(pipeline.epochs.front().batches[100].cpu(), 1e-3);
+  EXPECT_GT(Threaded(8, 2, 3, 0.4).loader->pipeline.epochs.front().batches[100].augment.cpu, 5e-3);
 }
 
 TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
