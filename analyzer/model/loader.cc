@@ -52,6 +52,9 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
     loader.batch_size = std::min(IntFact(facts, prefix + "batch_size", 0), kMostInBatch);
     loader.batch_length = IntFact(facts, prefix + "batch_length", 0);
+    if (TextFact(facts, "torch.sharing_strategy") == "file_descriptor") {
+      loader.descriptors = IntFact(facts, prefix + "batch_tensors", 0);
+    }
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
     loader.persistent_workers =
         TrueFact(facts, prefix + "persistent_workers", loader.sample_tasks);  // threads stay

@@ -25,6 +25,7 @@ struct LoaderConfig {
   bool sample_tasks = false;
   int batch_size = 0;    // 0: not known
   int batch_length = 0;  // samples, if the dataset makes batches itself; 0: it does not, or unknown
+  int descriptors = 0;   // file descriptors that pass a batch of a worker; 0: none, or not known
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;

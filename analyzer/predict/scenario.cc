@@ -13,7 +13,11 @@ namespace {
 
 // docs/diagnosis.md 3.8: fitted to 27 runs of torch's DataLoader with constant service times.
 constexpr double kWorkerOverhead = 0.8e-3;
-constexpr double kConsumerOverhead = 0.8e-3;
+constexpr double kConsumerOverhead = 0.8e-3;  // for a batch of one tensor
+// Each further file descriptor is a connection to the worker, which both sides authenticate.
+// Source: ours, samples that slept: a get took 1.0 ms with one tensor, 2.0 with three, 2.9 with
+// six.
+constexpr double kDescriptorOverhead = 0.4e-3;
 // For batches through a pipe. A pipe was seen to carry 1e9 B/s; cedar already avoids worker
 // processes near 1e8 B/s.
 constexpr double kSecondsPerByte = 1e-9;
@@ -25,6 +29,28 @@ void ForEach(Pipeline& pipeline, Change change) {
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) change(demand);
   }
+}
+
+// Seconds of all batches.
+struct Sums {
+  double step = 0;
+  double loop = 0;    // of the loop's own thread: steps, copies and the handover
+  double making = 0;  // of all workers
+  double cpu = 0;     // of workers and steps
+  double batches = 0;
+};
+Sums SumsOf(const Pipeline& pipeline) {
+  Sums sums;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      sums.step += demand.step;
+      sums.loop += demand.step + demand.h2d + demand.next + demand.get;
+      sums.making += demand.service();
+      sums.cpu += demand.cpu() + pipeline.step_load * demand.step;
+      sums.batches += 1;
+    }
+  }
+  return sums;
 }
 
 void Add(Work& work, double seconds) {
@@ -67,6 +93,45 @@ void ChangeMemory(Pipeline& changed, std::size_t loader, bool in_workers,
   if (service > 0) changed.doubt = std::hypot(changed.doubt, doubt / service);
 }
 
+// The share of making batches of `loader` in which code computes that neither reads nor decodes.
+double ShareOfOtherCode(Pipeline& pipeline, std::size_t loader) {
+  double other = 0;
+  double service = 0;
+  ForEach(pipeline, [&](const Demand& demand) {
+    if (demand.loader != loader) return;
+    other += demand.augment.cpu + demand.tokenize.cpu + demand.other.cpu;
+    service += demand.service();
+  });
+  return service > 0 ? std::min(1.0, other / service) : 0;
+}
+
+// How long the training process waits on average for the descriptors of a batch while their worker
+// makes another batch. A thread of the worker sends each one, and needs the interpreter for it.
+// Source: ours, on two cores. Samples that held the interpreter: 2 to 3 ms for each descriptor in
+// batches of 10 ms, 4 to 7 ms in batches of 100 ms. Samples of PyTorch's operators: 1.1 to 1.5 ms.
+// Samples that slept: 0.5 ms.
+double AskingFor(int descriptors, double other_code) {
+  constexpr double kFree = 0.4e-3;  // the interpreter is free, as it is in most of decoding
+  constexpr double kHeld = 2.5e-3;
+  return descriptors * (kFree + (kHeld - kFree) * other_code);
+}
+
+// Widens the interval, since waiting for descriptors is assumed: it may take from half to one and
+// a half times as long. The worker makes another batch for the share of the time in which it is
+// busy, and has made half of it on average. What the loop has to wait anyway, it does not wait
+// twice.
+void DoubtAsking(Pipeline& changed, double asking) {
+  const Sums sums = SumsOf(changed);
+  if (changed.workers == 0 || !(sums.loop + sums.making > 0)) return;
+  const double of_workers = sums.making / changed.workers;
+  const double unasked = std::max({sums.loop, of_workers, sums.cpu / changed.cores});
+  const double most = std::min(sums.batches * asking, 0.5 * sums.making);
+  const double asked = most * std::min(1.0, of_workers / unasked);
+  const double turn = std::max(unasked, sums.loop + asked);
+  const double longer = std::max(0.0, sums.loop + 1.5 * asked - turn);
+  changed.doubt = std::hypot(changed.doubt, longer / turn);
+}
+
 // Adds the handover to workers if a loader had none `before`. Removes it if it has none now.
 void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double batch_bytes,
                     bool pinned, const LoaderFacts& facts) {
@@ -75,6 +140,9 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   const bool in_workers = before == 0;
   setup.overhead = in_workers ? kWorkerOverhead : 0;
   setup.pin_thread = in_workers && pinned;
+  setup.asking = in_workers && facts.shares
+                     ? AskingFor(facts.descriptors, ShareOfOtherCode(changed, loader))
+                     : 0;
   // The costs of fresh memory are known for the main loader. The samples of other loaders are
   // assumed to be like those of the main loader.
   FreshMemory fresh = facts.fresh;
@@ -83,14 +151,18 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   fresh.touch *= share;
   ChangeMemory(changed, loader, in_workers, fresh);
   const double copied = facts.shares ? 0 : batch_bytes * kSecondsPerByte;
+  const double taking =
+      kConsumerOverhead +
+      (facts.shares ? kDescriptorOverhead * std::max(0, facts.descriptors - 1) : 0);
   ForEach(changed, [&](Demand& demand) {
     if (demand.loader != loader) return;
     if (in_workers) {
-      demand.get = kConsumerOverhead + copied;
+      demand.get = taking + copied;
     } else {
       demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
     }
   });
+  if (loader == 0 && !setup.pin_thread) DoubtAsking(changed, setup.asking);
 }
 
 // Adds the useful work of PyTorch's thread pool in the training process to the work of workers, in
@@ -127,18 +199,27 @@ void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   const int workers = std::max(from.workers, changed.workers);
   if (!from.step_load_known || from.step_load < kSeveral) return;
   if (from.step_load + workers <= from.cores) return;
-  double step = 0;
-  double making = 0;
-  double cpu = 0;
-  ForEach(changed, [&](Demand& demand) {
-    step += demand.step;
-    making += demand.service();
-    cpu += demand.cpu() + from.step_load * demand.step;
-  });
-  const double turn = std::max({step, making / workers, cpu / from.cores});
+  const Sums sums = SumsOf(changed);
+  const double turn = std::max({sums.step, sums.making / workers, sums.cpu / from.cores});
   if (!(turn > 0)) return;
-  const double longer = kStall * std::min(step, making) / turn;
+  const double longer = kStall * std::min(sums.step, sums.making) / turn;
   changed.doubt = std::hypot(changed.doubt, longer / (1 + longer));
+}
+
+// Widens the interval if a setting has more workers than cores, the recorded run had another number
+// of workers, and the cores bound the rate. Workers that take turns on a core share its caches, and
+// the loop may lose its core. Source: ours, two cores, programs that nobody had tuned for: four
+// workers made -15, -9, -2, +6 and +14 % of what was predicted from one or two.
+void DoubtTurns(Pipeline& changed, const Pipeline& from) {
+  constexpr double kTurns = 0.1;
+  constexpr double kNoneBelow = 0.7;  // of what bounds the rate
+  if (changed.workers == from.workers || changed.workers <= changed.cores) return;
+  const Sums sums = SumsOf(changed);
+  const double of_cores = sums.cpu / changed.cores;
+  const double turn = std::max({sums.loop, sums.making / changed.workers, of_cores});
+  if (!(turn > 0)) return;
+  const double bound = std::clamp((of_cores / turn - kNoneBelow) / (1 - kNoneBelow), 0.0, 1.0);
+  changed.doubt = std::hypot(changed.doubt, kTurns * bound);
 }
 
 // Shortens steps to their length without workers on the loop's core. Keeps their CPU time.
@@ -153,6 +234,7 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   if (changed.sample_tasks) return;
   LeavePool(changed, from);
   DoubtSteps(changed, from);
+  DoubtTurns(changed, from);
   if (from.workers > 0 && changed.workers == 0) LeaveCoresToSteps(changed);
   changed.threads_moved = from.worker_threads && changed.workers == 0;
   ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned, facts);
@@ -242,6 +324,7 @@ LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   facts.batch_size = static_cast<double>(run.samples_per_batch);
   facts.persistent = run.config.persistent_workers;
   facts.pinned = run.config.pin_memory;
+  facts.descriptors = run.config.descriptors;
   facts.most_workers = MostUsefulWorkers(run);
   facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);
   return facts;

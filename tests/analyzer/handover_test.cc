@@ -12,6 +12,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/measure/fetch_times.h"
 #include "analyzer/predict/predict.h"
+#include "analyzer/predict/scenario.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_memory.h"
 
@@ -248,6 +249,30 @@ TEST(FreshMemoryTest, ALoopThatSleepsReadsNoBatch) {
   }
   const Diagnosis computes = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_NEAR(computes.loader->facts.fresh.touch, 147 * 2e-6, 1e-6);
+}
+
+// Without workers, a batch takes 9 ms and a step 8 ms. Each of the six tensors of a batch is a file
+// descriptor for which the training process has to ask the worker.
+TEST(HandoverTest, WorkersAreAskedForTheDescriptorsOfABatch) {
+  Synthetic run;
+  run.workers = 0;
+  run.cores = 16;
+  run.costs = Always(testing::Costs{0, 0, 8, 1, 0, 0, 8, 0});
+  const auto predicted = [&](int descriptors, double cpu_share) {
+    run.cpu_share = cpu_share;
+    const auto trace = testing::SyntheticTrace(run);
+    LoaderDiagnosis loader = *Diagnose(*trace).loader;
+    loader.facts.descriptors = descriptors;
+    Setting setting;
+    setting.workers = 1;
+    return Predict(loader.pipeline, Apply(loader.pipeline, setting, loader.facts), loader.replay)
+        .rate;
+  };
+  const auto width = [](const Interval& rate) { return (rate.high - rate.low) / rate.estimate; };
+  EXPECT_LT(predicted(6, 1).estimate, 0.85 * predicted(1, 1).estimate);
+  EXPECT_GT(width(predicted(6, 1)), 2 * width(predicted(0, 1)));
+  // A sample that waits leaves the interpreter to the thread that sends the descriptors.
+  EXPECT_LT(width(predicted(6, 0)), 0.9 * width(predicted(6, 1)));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "analyzer/predict/attribution.h"
 #include "analyzer/predict/factors.h"
 #include "analyzer/predict/predict.h"
+#include "analyzer/predict/scenario.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/simulate/pipeline.h"
 #include "analyzer/simulate/simulate.h"
@@ -212,6 +213,23 @@ TEST(WhatifTest, WithoutAHandoverNoWorkerIsAsked) {
   EXPECT_LT(rate(pipeline), 0.95 * rate(quiet));
   EXPECT_NEAR(rate(asked), rate(quiet), 1e-6 * rate(quiet));
   EXPECT_EQ(asked.beside[0].asking, 0);
+}
+
+TEST(WhatifTest, MoreWorkersThanCoresAreLessCertain) {
+  const auto doubt = [](double cpu_share, int workers) {
+    Synthetic run;
+    run.workers = 2;
+    run.cores = 2;
+    run.cpu_share = cpu_share;
+    run.costs = testing::Always({.augment = 40, .step = 2});
+    const LoaderDiagnosis loader = *Diagnose(*SyntheticTrace(run)).loader;
+    Setting setting;
+    setting.workers = workers;
+    return Apply(loader.pipeline, setting, loader.facts).doubt;
+  };
+  EXPECT_EQ(doubt(1, 2), 0);
+  EXPECT_GT(doubt(1, 4), 0.09);
+  EXPECT_LT(doubt(0.1, 4), 0.01);  // the cores have time left
 }
 
 TEST(WhatifTest, OtherCoresDoNotShortenTheWaitingOfAHandover) {
