@@ -62,18 +62,39 @@ def _chain():
         raise
 
 
+def _write_own_byte_code():
+    """Writes this file's byte code, as Python does when it imports a file, if there is none of this version of it."""
+    cached = getattr(_SPEC, "cached", None)
+    if not _IMPORTED or not cached:
+        return
+    try:
+        with open(cached, "rb") as file:
+            made_from = int.from_bytes(file.read(16)[8:12], "little")
+    except OSError:
+        made_from = -1
+    if made_from != int(os.stat(__file__).st_mtime) & 0xFFFFFFFF:
+        _SPEC.loader.get_code(_SPEC.name)
+
+
 def _install():
     off = os.environ.get("PENSTOCK_OFF", "")[:1] not in ("", "0")  # as agent/boot.cc judges it
     if "PENSTOCK_AGENT" not in os.environ or off or sys.version_info < (3, 7):
         return
     sys.path.insert(0, _OURS)
+    silent = sys.dont_write_bytecode
     try:
+        # The byte code of our files is kept even if the program's own is not (python -B), since each process would
+        # compile them anew in 4 ms. It does not go into a folder that the user chose for byte code.
+        if silent and getattr(sys, "pycache_prefix", None) is None:
+            sys.dont_write_bytecode = False
+            _write_own_byte_code()
         import penstock_hooks
 
         penstock_hooks.install()
     except Exception:
         pass
     finally:
+        sys.dont_write_bytecode = silent
         if _OURS in sys.path:
             sys.path.remove(_OURS)
 

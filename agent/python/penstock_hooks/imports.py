@@ -23,11 +23,23 @@ def fire(names, module):
             full = "penstock_hooks." + name
             patcher = sys.modules.get(full)
             if patcher is None:
-                __import__(full)
+                _import(full)
                 patcher = sys.modules[full]
             patcher.patch(module)
         except Exception:
             pass
+
+
+def _import(name):
+    """Imports a module of this package. Its byte code is written even if the program's own is not (python -B), unless
+    another thread might import a module of the program meanwhile."""
+    silent = sys.dont_write_bytecode
+    if silent and getattr(sys, "pycache_prefix", None) is None and len(sys._current_frames()) == 1:
+        sys.dont_write_bytecode = False
+    try:
+        __import__(name)
+    finally:
+        sys.dont_write_bytecode = silent
 
 
 class _ProxyLoader:

@@ -125,6 +125,36 @@ class ChainTest(unittest.TestCase):
             )
         self.assertEqual((result.stdout, result.stderr), ("True\n", ""))
 
+    def test_byte_code_is_kept_for_our_files_alone(self):
+        # Python without byte code is usual in containers. Each process would compile the hooks anew.
+        with tempfile.TemporaryDirectory(prefix="penstock-") as directory:
+            hooks = harness.install(directory)
+            program = os.path.join(directory, "program")
+            os.mkdir(program)
+            for name, text in {"numpy": "load = len\n", "mine": "import numpy, sys\nprint(sys.dont_write_bytecode)\n"}.items():
+                with open(os.path.join(program, name + ".py"), "w") as file:
+                    file.write(text)
+
+            def cached(**variables):
+                environment = {k: v for k, v in os.environ.items() if not k.startswith(("PENSTOCK", "PYTHON"))}
+                environment.update(variables, PENSTOCK_AGENT="/none", PYTHONPATH=hooks, PYTHONDONTWRITEBYTECODE="1")
+                result = subprocess.run(
+                    [harness.PYTHON, "-c", "import sys\nsys.path.insert(0, %r)\nimport mine\n" % program],
+                    env=environment, capture_output=True, text=True,
+                )  # fmt: skip
+                self.assertEqual((result.stdout, result.stderr), ("True\n", ""))
+                return {
+                    os.path.relpath(os.path.join(folder, name), directory).replace("__pycache__/", "").partition(".")[0]
+                    for folder, _, names in os.walk(directory) for name in names if name.endswith(".pyc")
+                }  # fmt: skip
+
+            if sys.version_info >= (3, 8):
+                self.assertEqual(cached(PYTHONPYCACHEPREFIX=os.path.join(directory, "chosen")), set())
+            found = cached()
+            for name in ("sitecustomize", "penstock_hooks/__init__", "penstock_hooks/imports", "penstock_hooks/numpy_hooks"):
+                self.assertIn("hooks/" + name, found)
+            self.assertEqual([name for name in found if not name.startswith("hooks/")], [])
+
     def test_starting_costs_less_than_half_an_import_of_argparse(self):
         code = "import sys\nprint('ctypes' in sys.modules, 'functools' in sys.modules)\n"
         self.assertEqual(harness.run(code).out.split()[0], "False")
