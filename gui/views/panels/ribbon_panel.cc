@@ -29,28 +29,22 @@ bool FitsInto(const Ui& ui, const RibbonPart& part, float width) {
          room > TextWidth(ui.small, DurationText(part.seconds));
 }
 
-void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1,
-              bool marked) {
+// A part whose name and time do not fit has no text: the legend has its colour, name and time.
+void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Rgb full = StageColour(part.colour, ui.theme);
-  // If one part is the bottleneck, the others are dimmed.
-  const Rgb colour = marked && !part.bottleneck ? Mix(full, p.panel, 0.55) : full;
+  const Rgb colour = StageColour(part.colour, ui.theme);
   const ImVec2 min{x0, bar.y};
   const ImVec2 max{std::max(x1 - ui.Px(1), x0 + 1), bar.y + bar.height};
   list->AddRectFilled(min, max, Ink(colour), ui.Px(3));
   const std::string time = DurationText(part.seconds);
   const std::string name = ui.T(part.name);
-  const float room = x1 - x0 - ui.Px(10);
   const Rgb ink = InkOn(colour);
   if (FitsInto(ui, part, x1 - x0)) {
     const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
     DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
     DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink),
              time);
-  } else if (room > ui.Px(24)) {
-    DrawText(list, ui.small, {x0 + ui.Px(5), bar.y + (bar.height - FontPixels(ui.small)) / 2},
-             Ink(ink), Elided(ui.small, name, room));
   }
   if (part.bottleneck) {
     list->AddRect({min.x - ui.Px(2), min.y - ui.Px(2)}, {max.x + ui.Px(2), max.y + ui.Px(2)},
@@ -71,11 +65,11 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   Tip(ui, tip);
 }
 
-void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace& bar, bool marked) {
+void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace& bar) {
   float x = bar.left;
   for (const RibbonPart& part : parts) {
     const float next = x + static_cast<float>(part.seconds) * bar.pixels_per_second;
-    DrawPart(ui, part, bar, x, next, marked);
+    DrawPart(ui, part, bar, x, next);
     x = next;
   }
 }
@@ -112,9 +106,6 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
     DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
     return;
   }
-  const auto bottleneck = [](const RibbonPart& part) { return part.bottleneck; };
-  const bool marked = std::any_of(ribbon.making.begin(), ribbon.making.end(), bottleneck) ||
-                      std::any_of(ribbon.loop.begin(), ribbon.loop.end(), bottleneck);
   const float label = ui.Px(250);
   const double longest = std::max({ribbon.making_time, ribbon.loop_time, 1e-9});
   BarPlace bar;
@@ -131,7 +122,7 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
     DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), name);
     DrawShortened(ui, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
                   Ink(p.dim), line, label - ui.Px(8));
-    DrawBar(ui, parts, bar, marked);
+    DrawBar(ui, parts, bar);
   };
   const bool apart = ribbon.workers > 0;
   const std::string making =
