@@ -2,6 +2,7 @@
 #include "gui/model/overview.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
@@ -19,7 +20,13 @@ using traces::StageId;
 struct Means {
   double read = 0, decode = 0, augment = 0, tokenize = 0, collate = 0, other = 0, put = 0;
   double wait = 0, others = 0, get = 0, pin = 0, h2d = 0, step = 0;
+  // On a core. Known only if it is known of every batch.
+  bool cpu_known = true;
+  double decode_cpu = 0, augment_cpu = 0, tokenize_cpu = 0, collate_cpu = 0;
 };
+
+// The least share of its time that making a batch spends off the cores before the ribbon tells.
+constexpr double kOffCores = 0.1;
 
 // Means over the batches that the diagnosis uses: those of the steady window, or all. `others`:
 // seconds of their steps in which the loop waits for other loaders.
@@ -42,6 +49,11 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, d
       sum.collate += batch.collate.wall;
       sum.other += std::max(0.0, batch.fetch.wall - parts);
       sum.put += batch.put.wall;
+      sum.cpu_known = sum.cpu_known && batch.cpu_known;
+      sum.decode_cpu += std::min(batch.decode.cpu, batch.decode.wall);
+      sum.augment_cpu += std::min(batch.augment.cpu, batch.augment.wall);
+      sum.tokenize_cpu += std::min(batch.tokenize.cpu, batch.tokenize.wall);
+      sum.collate_cpu += std::min(batch.collate.cpu, batch.collate.wall);
     }
     if (batch.was_delivered()) {
       used += 1;
@@ -61,7 +73,8 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, d
   }
   const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
   for (double* value :
-       {&sum.read, &sum.decode, &sum.augment, &sum.tokenize, &sum.collate, &sum.other, &sum.put}) {
+       {&sum.read, &sum.decode, &sum.augment, &sum.tokenize, &sum.collate, &sum.other, &sum.put,
+        &sum.decode_cpu, &sum.augment_cpu, &sum.tokenize_cpu, &sum.collate_cpu}) {
     divide(*value, made);
   }
   for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
@@ -69,6 +82,28 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, d
   sum.step -= sum.others;
   for (double* value : {&sum.others, &sum.h2d, &sum.step}) divide(*value, stepped);
   return sum;
+}
+
+// Writes how much of each computing part passes on a core, if that is known and differs from its
+// length: a longer part may then gain less than the bottleneck.
+void TellComputing(const Means& means, const analyzer::StageTable& stages,
+                   std::vector<RibbonPart>& making) {
+  double wall = 0;
+  double cpu = 0;
+  std::vector<RibbonPart> told = making;
+  for (RibbonPart& part : told) {
+    const double* computing = part.name == Text::kDecode     ? &means.decode_cpu
+                              : part.name == Text::kAugment  ? &means.augment_cpu
+                              : part.name == Text::kTokenize ? &means.tokenize_cpu
+                              : part.name == Text::kCollate  ? &means.collate_cpu
+                                                             : nullptr;
+    if (computing == nullptr) continue;
+    if (!stages[part.colour].cpu_known()) return;
+    part.computing = *computing;
+    wall += part.seconds;
+    cpu += *computing;
+  }
+  if (means.cpu_known && cpu > 0 && cpu < (1 - kOffCores) * wall) making = std::move(told);
 }
 
 }  // namespace
@@ -126,6 +161,7 @@ Ribbon BuildRibbon(const Report& report) {
   const Means means = MeansOf(run, window ? &steady.in_window : nullptr, others);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
+  ribbon.steady = window;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
                        Factor factor) {
     if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});
@@ -139,14 +175,18 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);
+  TellComputing(means, report.diagnosis.run.stages, making);
   auto& loop = ribbon.loop;
-  // The wait is marked if prefetching is the bottleneck: without workers, the training process
-  // makes the batches during the wait.
-  add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
+  // The wait for data contains the time in which the loop takes the batch over, which is a part of
+  // its own. The rest is marked if prefetching is the bottleneck: without workers, the training
+  // process makes the batches during the wait.
+  const double taking = means.get + means.pin;
+  add(loop, StageId::kWait, taking > 0 ? Text::kWaitBeforeGet : Text::kWait, means.wait,
+      Factor::kPrefetch);
   // The wait for other loaders has no factor of this loader.
   add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kStartup);
-  add(loop, StageId::kGet, Text::kHandoverGet, means.get + means.pin, Factor::kTransfer);
-  add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
+  add(loop, StageId::kGet, Text::kHandoverGet, taking, Factor::kTransfer);
+  add(loop, StageId::kH2d, Text::kCopyCall, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
   for (const RibbonPart& part : making) ribbon.making_time += part.seconds;
   for (const RibbonPart& part : loop) ribbon.loop_time += part.seconds;

@@ -26,6 +26,7 @@ struct RibbonPart {
   Text name{};
   double seconds = 0;  // mean over the batches
   bool bottleneck = false;
+  double computing = -1;  // the seconds of them on a core; < 0: not known, or nothing to tell
 };
 
 // The time of a batch: first a worker makes it, then the training loop uses it. Both parts are
@@ -37,6 +38,7 @@ struct Ribbon {
   double loop_time = 0;
   int workers = 0;  // 0: the training loop makes the batches itself
   bool workers_known = true;
+  bool steady = false;  // the means are those of the steady part; otherwise of all batches
   [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);

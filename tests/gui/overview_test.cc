@@ -89,6 +89,46 @@ TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
   EXPECT_NEAR(rate.wait.sum() * rate.wait.width, 40 * 8e-3, 1e-3);
 }
 
+// The card of the wait counts the time of `get`, and the part "wait" of the ribbon leaves it out:
+// two parts of different names make up the wait.
+TEST(OverviewTest, WaitAndGetMakeUpTheWaitForData) {
+  Synthetic run;
+  run.costs = Always({.decode = 30, .get = 3, .step = 10});
+  const analyzer::Report report = ReportOf(run);
+  const Ribbon ribbon = BuildRibbon(report);
+  ASSERT_EQ(ribbon.loop.size(), 3U);
+  EXPECT_EQ(ribbon.loop[0].name, Text::kWaitBeforeGet);
+  EXPECT_EQ(ribbon.loop[1].name, Text::kHandoverGet);
+  EXPECT_NEAR((ribbon.loop[0].seconds + ribbon.loop[1].seconds) / ribbon.loop_time,
+              report.diagnosis.wait_fraction, 0.01);
+  EXPECT_TRUE(ribbon.steady);
+}
+
+// The host's time in the call, which a GPU's own copies outlast or fall short of.
+TEST(OverviewTest, TheHostsTimeInACopyIsNamedAsACall) {
+  Synthetic run;
+  run.costs = Always({.decode = 4, .step = 10, .h2d = 2});
+  const Ribbon ribbon = BuildRibbon(ReportOf(run));
+  EXPECT_TRUE(std::any_of(ribbon.loop.begin(), ribbon.loop.end(),
+                          [](const RibbonPart& part) { return part.name == Text::kCopyCall; }));
+}
+
+// Decode was marked as the bottleneck beside a longer augment, which mostly waited for a core.
+TEST(OverviewTest, TheTimeOnACoreIsToldWhereItDiffersFromTheTime) {
+  Synthetic run;
+  run.costs = Always({.decode = 8, .augment = 8, .step = 3});
+  for (const RibbonPart& part : BuildRibbon(ReportOf(run)).making) {
+    EXPECT_LT(part.computing, 0) << "all of it computes";
+  }
+  run.cpu_share = 0.5;
+  for (const RibbonPart& part : BuildRibbon(ReportOf(run)).making) {
+    if (part.name == Text::kDecode || part.name == Text::kAugment) {
+      EXPECT_NEAR(part.computing, part.seconds / 2, part.seconds / 10);
+    }
+    EXPECT_TRUE(part.name != Text::kRead || part.computing < 0);
+  }
+}
+
 // The first batches are slow, and the epoch was not seen to end: the figures are of the steady
 // part.
 TEST(OverviewTest, TheLoopsTimeIsTheAnalyzersTimeOfABatch) {

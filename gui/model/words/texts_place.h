@@ -17,8 +17,8 @@
   X(kIoFilesRead, "Files that were read", "读取过的文件") \
   X(kIoStorageTip, "With --data FOLDER the recording says on which file system and device the data lies, and how large it is.", \
     "加 --data 文件夹录制后，可得知数据位于哪种文件系统和设备，以及总大小。") \
-  X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment: these shares do not add up", \
-    "制作批次包含样本与合批，样本包含读取、解码与增强：这些占比不可相加") \
+  X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
+    "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \
     "看不到 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制，或让容器能使用 GPU。") \
   X(kWorkersUnreported, "the loader does not report its workers", "加载器不报告其工作进程") \

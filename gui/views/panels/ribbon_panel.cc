@@ -29,6 +29,12 @@ bool FitsInto(const Ui& ui, const RibbonPart& part, float width) {
          room > TextWidth(ui.small, DurationText(part.seconds));
 }
 
+// Draws the line at the bottom of a block whose length is the time on a core.
+void DrawCoreLine(const Ui& ui, ImVec2 left, float length, Rgb ink) {
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {left.x, left.y - ui.Px(1)}, {left.x + std::max(length, 1.0F), left.y + ui.Px(1)}, Ink(ink));
+}
+
 // A part whose name and time do not fit has no text: the legend has its colour, name and time.
 void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1) {
   const Palette& p = ui.palette();
@@ -46,6 +52,11 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
     DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink),
              time);
   }
+  if (part.computing >= 0) {
+    const float length =
+        static_cast<float>(part.computing / part.seconds) * (max.x - min.x - ui.Px(4));
+    DrawCoreLine(ui, {min.x + ui.Px(2), max.y - ui.Px(3)}, length, ink);
+  }
   if (part.bottleneck) {
     list->AddRect({min.x - ui.Px(2), min.y - ui.Px(2)}, {max.x + ui.Px(2), max.y + ui.Px(2)},
                   Ink(p.text), ui.Px(4), 0, ui.Px(2));
@@ -61,6 +72,9 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   ImGui::PopID();
   ImGui::PopID();
   std::string tip = name + ui.T(Text::kColon) + time;
+  if (part.computing >= 0) {
+    tip += "\n" + ui.F(Text::kOnCoreTip, DurationText(part.computing));
+  }
   if (part.bottleneck) tip += std::string("\n") + ui.T(Text::kBottleneckTip);
   Tip(ui, tip);
 }
@@ -74,11 +88,20 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
   }
 }
 
-// Draws the names and times of parts whose blocks are too narrow for them, as many as fit, ending
-// at the right edge of `area`.
-void DrawNarrowParts(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
+// Draws the legend, ending at the right edge of `area`: what the lines in the blocks mean, then the
+// names and times of parts whose blocks are too narrow for them, as many as fit.
+void DrawLegend(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   float right = area.max.x;
+  const auto lined = [](const RibbonPart& part) { return part.computing >= 0; };
+  if (std::any_of(ribbon.making.begin(), ribbon.making.end(), lined)) {
+    const std::string text = ui.T(Text::kOnCore);
+    const float left = right - TextWidth(ui.small, text) - ui.Px(24);
+    const float middle = area.min.y + FontPixels(ui.small) / 2;
+    DrawCoreLine(ui, {left, middle}, ui.Px(20), ui.palette().text);
+    DrawText(list, ui.small, {left + ui.Px(24), area.min.y}, Ink(ui.palette().dim), text);
+    right = left - ui.Px(14);
+  }
   const auto entry = [&](const RibbonPart& part) {
     if (FitsInto(ui, part, static_cast<float>(part.seconds) * pixels_per_second)) return;
     const std::string text = fmt::format("{} {}", ui.T(part.name), DurationText(part.seconds));
@@ -114,7 +137,7 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   bar.height = ui.Px(33);
   bar.pixels_per_second = (bar.right - bar.left) / static_cast<float>(longest);
   const float beside = panel.min.x + TextWidth(ui.strong, title) + ui.Px(20);
-  DrawNarrowParts(ui, ribbon, bar.pixels_per_second, {{beside, panel.min.y}, panel.max});
+  DrawLegend(ui, ribbon, bar.pixels_per_second, {{beside, panel.min.y}, panel.max});
   const auto row = [&](const char* id, float y, const std::string& name, const std::string& line,
                        const std::vector<RibbonPart>& parts) {
     bar.id = id;
@@ -135,7 +158,9 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
                                            : Text::kMakingAlone;
   row("making", inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
   row("loop", inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
-      ui.F(Text::kEachBatch, DurationText(ribbon.loop_time)), ribbon.loop);
+      ui.F(ribbon.steady ? Text::kEachSteadyBatch : Text::kEachOfAllBatches,
+           DurationText(ribbon.loop_time)),
+      ribbon.loop);
 }
 
 }  // namespace penstock::gui

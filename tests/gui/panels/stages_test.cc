@@ -216,6 +216,8 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   const auto lines = Lines();
   ASSERT_EQ(ShareNotes(lines).size(), 2U);
   EXPECT_EQ(ShareNotes(lines).back(), Text::kSharesNest);
+  const std::string_view note = TextOf(Text::kSharesNest, Language::kEnglish);
+  EXPECT_NE(note.find("wait may contain get"), std::string_view::npos) << note;
   StageLine wait;
   wait.id.stage = StageId::kWait;
   EXPECT_EQ(ShareNotes({&wait, 1}).size(), 1U);
