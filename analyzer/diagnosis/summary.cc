@@ -15,6 +15,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
+constexpr double kHeldBack = 0.2;      // waiting that holds the run back, as in xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
 Statement PartOf(Factor factor, const Diagnosis& diagnosis) {
@@ -40,7 +41,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto rate = Give<"rate">(base);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
-    return Say<words::kUnseen>(wait, rate, unit);
+    return Say<words::kUnseen>(wait, rate, unit, Give<"much">(diagnosis.wait_fraction >= kHeldBack));
   }
   // The stage was found by its share of the data threads' time, which does not tell the gain.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {

@@ -146,7 +146,12 @@ Statement Keep(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
   const Statement& missing = diagnosis.loader->suggestion.missing;
   if (!missing.empty()) {
-    return Say<words::kKeepNeeds>(Give<"needs">(ReasonOnce(diagnosis, missing)));
+    const bool advised =
+        std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+          return finding.severity != Severity::kInfo && !finding.action.empty();
+        });
+    return Say<words::kKeepNeeds>(Give<"needs">(ReasonOnce(diagnosis, missing)),
+                                  Give<"advised">(advised));
   }
   if (diagnosis.loader->cpu.crowded) return Say<words::kKeepCrowded>();
   const Finding* best = nullptr;

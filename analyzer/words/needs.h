@@ -9,10 +9,10 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kNeedsLoader{
     "needs.loader",
-    "not enough: needs the batches of a loader (torch.utils.data, penstock load or another that "
-    "README.md lists), and none was seen",
-    "数据不足：需要加载器的批次（torch.utils.data、penstock load 或 README.md "
-    "列出的其他加载器），而此次没有看到"};
+    "not enough: needs the batches of a loader that Penstock follows (torch.utils.data, penstock "
+    "load and others), and none was seen",
+    "数据不足：需要 Penstock 能跟踪的加载器（torch.utils.data、penstock load "
+    "等）的批次，而此次没有看到"};
 inline constexpr Message kNeedsWorkers{
     "needs.workers",
     "not enough: needs the batches of a loader, and this loop makes its data itself; with workers "
@@ -87,8 +87,9 @@ inline constexpr Message kNeedsLevel{
     "的末尾部分"};
 inline constexpr Message kNeedsExplained{
     "needs.explained",
-    "the simulation does not match this run ({error:%+0}), so no gain is predicted: spans are "
-    "missing, or the loop does something that the simulation does not model; try other settings "
+    "the simulation does not match this run ({error:%+0}), so no gain is predicted: "
+    "something was not recorded, or the loop does something that the simulation does not model; "
+    "try other settings "
     "with penstock sweep",
     "模拟与此次运行不符（{error:%+0}"
     "），因此不预测收益：有记录缺失，或循环中有模拟未考虑的行为；请用 "
@@ -125,8 +126,8 @@ inline constexpr Message kNeedsReads{
     "数据不足：需要 64 次对不同大小文件的读取，以区分打开文件与读取字节的耗时"};
 inline constexpr Message kNeedsKnownDecoder{
     "needs.known-decoder",
-    "not enough: needs decode spans of a decoder whose speed is known, and these were by "
-    "[decoder?{decoder:text}|an unknown one]",
+    "not enough: needs pictures decoded by a decoder whose speed is known, and these were decoded "
+    "by [decoder?{decoder:text}|an unknown one]",
     "数据不足：需要已知速度的解码器的解码记录，而此次的解码器是[decoder? {decoder:text}|未知的]"};
 inline constexpr Message kNeedsBytes{
     "needs.bytes", "not enough: needs the bytes that were read, and none were seen",

@@ -202,7 +202,8 @@ inline constexpr Message kPlanLeavesOut{
     "{unsure:percent}]|nothing]",
     "计划未列入此项：[steps?在其各步之上|单独执行]，[more?预计再提高 "
     "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|不再有收益]"};
-inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
+inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
+                                 "没有计划。{why:sentence}"};
 
 // Experiments for questions that the trace does not answer.
 inline constexpr Message kTryUnpredicted{

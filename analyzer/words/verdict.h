@@ -50,9 +50,9 @@ inline constexpr Message kOneWait{
 
 inline constexpr Message kUnseen{
     "verdict.unseen",
-    "What holds the run back was not seen: the loop waits for data {wait:%0} of the time "
-    "({rate:rate} {unit:words})",
-    "未能看到限制因素：训练循环有 {wait:%0} 的时间在等待数据（{rate:rate} {unit:words}）"};
+    "[much?Data holds the run back: the loop waits for it|The loop waits for data] {wait:%0} of "
+    "the time ({rate:rate} {unit:words})",
+    "[much?瓶颈是数据：]训练循环有 {wait:%0} 的时间在等待数据（{rate:rate} {unit:words}）"};
 inline constexpr Message kBusiest{
     "verdict.busiest",
     "{part:words} takes most of the data threads' time, and the loop waits for data {wait:%0} of "
@@ -145,7 +145,10 @@ inline constexpr Message kKeepCrowded{
     "none: other programs were using the cores, and predictions assume that they go on; record "
     "again when the machine is quiet",
     "没有建议：其他程序占用核心，预测只在它们继续占用时成立；请在机器空闲时重新录制"};
-inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
+inline constexpr Message kKeepNeeds{
+    "keep.needs",
+    "none. {needs:sentence}[advised?; the findings say what can be done without a prediction]",
+    "没有建议。{needs:sentence}[advised?；无需预测即可做的改动见各项发现]"};
 
 // The hint of a recording that is too short or incomplete. It states no gain.
 inline constexpr Message kHint{
@@ -170,7 +173,7 @@ inline constexpr Message kHandedOn{
 // Without a loader.
 inline constexpr Message kNoSpans{
     "verdict.no-spans",
-    "Not enough: the trace holds no spans, so nothing was seen of the run; penstock doctor shows "
+    "Not enough: the trace is empty, so nothing was seen of the run; penstock doctor shows "
     "what can be seen of a program.",
     "数据不足：此跟踪中没有记录，没有看到任何运行内容；penstock doctor 可说明能看到什么。"};
 inline constexpr Message kNoDecoding{

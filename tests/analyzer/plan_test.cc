@@ -265,7 +265,7 @@ TEST(PlanTest, ARefusalSaysWhy) {
   EXPECT_FALSE(planned.plan.missing.empty());
   EXPECT_TRUE(planned.plan.steps.empty());
   EXPECT_EQ(planned.plan.ceiling, 0);
-  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("no plan: "), std::string::npos);
+  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("no plan. Not enough: "), std::string::npos);
 }
 
 TEST(PlanTest, TheTextHasEightyColumns) {

@@ -69,7 +69,7 @@ TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
   report.diagnosis.summary = analyzer::Summarise(report.diagnosis);
   EXPECT_EQ(CardOf(report, Text::kFreeData).line, "the simulation does not match this run");
   EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
-  EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan: the verdict says why.");
+  EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan. The verdict says why.");
 }
 
 TEST(CardsTest, TheRateOfAWholeRunNamesExperiments) {

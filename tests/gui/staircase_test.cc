@@ -182,7 +182,7 @@ TEST(StaircaseTest, WithoutAPlanItSaysWhyInOneSentence) {
     EXPECT_FALSE(none.missing.empty());
     EXPECT_EQ(none.missing.find('\n'), std::string::npos);
   }
-  EXPECT_TRUE(StaircaseOf(report, Language::kEnglish).missing.starts_with("No plan: "));
+  EXPECT_TRUE(StaircaseOf(report, Language::kEnglish).missing.starts_with("No plan. "));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/phrases.h"
+#include "analyzer/words/needs.h"
 #include "gui/model/overview.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -41,6 +43,38 @@ TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
   const std::string chinese = ChineseOf(report);
   EXPECT_TRUE(Has(chinese, "解码占用数据线程的大部分时间")) << chinese;
   EXPECT_FALSE(Has(chinese, "不耗时")) << chinese;
+}
+
+// "What holds the run back was not seen" stood above a card "Held back by data".
+TEST(VerdictTest, DataHoldsARunBackWhoseBatchesAreMadeOutOfSight) {
+  Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
+  report.diagnosis.loader->fetched = 0;
+  report.diagnosis.loader->attribution.bottleneck = Factor::kNone;
+  report.diagnosis.wait_fraction = 0.4;
+  const std::string english = English(analyzer::Summarise(report.diagnosis));
+  EXPECT_TRUE(
+      english.starts_with("Data holds the run back: the loop waits for it 40 % of the time"))
+      << english;
+  EXPECT_TRUE(Has(ChineseOf(report), "瓶颈是数据：训练循环有 40 %")) << ChineseOf(report);
+  report.diagnosis.wait_fraction = 0.1;
+  EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis))
+                  .starts_with("The loop waits for data 10 % of the time"));
+  EXPECT_FALSE(Has(ChineseOf(report), "瓶颈")) << ChineseOf(report);
+}
+
+TEST(VerdictTest, WithoutAPredictionTheSuggestionLeadsToTheFindings) {
+  Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
+  report.diagnosis.loader->suggestion.missing = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.findings.clear();
+  EXPECT_FALSE(Has(English(analyzer::Keep(report)), "findings"));
+  analyzer::Finding finding;
+  finding.severity = analyzer::Severity::kWarning;
+  finding.action = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.findings.push_back(finding);
+  const std::string keep = English(analyzer::Keep(report));
+  EXPECT_TRUE(keep.starts_with("none. Not enough: ")) << keep;
+  EXPECT_TRUE(Has(keep, "; the findings say what can be done")) << keep;
+  EXPECT_TRUE(Has(Render(analyzer::Keep(report), Language::kChinese), "各项发现"));
 }
 
 TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
