@@ -77,12 +77,12 @@ inline constexpr Message kMoreShards{
 
 inline constexpr Message kCpuSaturated{
     "cpu-saturated.seen",
-    "[crowded?the cores are full, but the run got only {used:2g} of {usable_cores:3g}: "
+    "[crowded?the cores are full, but the run got only {used:3g} of {usable_cores:3g}: "
     "[squeeze?decoding takes {squeeze:.1} times its CPU time, so other programs keep it "
     "waiting|workers wait for a core during {core_wait:%0} of the time of a batch, so other "
     "programs or threads of a library keep them waiting]|{cpu_saturation:%0} of the "
     "{usable_cores:3g} usable cores are in use while the loop waits]",
-    "[crowded?核心已占满，但此次运行只得到 {usable_cores:3g} 个核心中的 {used:2g} 个："
+    "[crowded?核心已占满，但此次运行只得到 {usable_cores:3g} 个核心中的 {used:3g} 个："
     "[squeeze?解码耗时为其 CPU 时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程制作批次时有 "
     "{core_wait:%0} 的时间在等待核心，说明其他程序或某个库的线程使其等待]|循环等待时，"
     "{usable_cores:3g} 个可用核心已使用 {cpu_saturation:%0}]。"};

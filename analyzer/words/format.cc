@@ -121,9 +121,10 @@ std::string BytesText(double bytes) {
 
 std::string PercentText(double fraction) {
   const double percent = 100 * fraction;
-  if (percent > 0 && percent < 0.95) return fmt::format("{:.1f} %", percent);
-  if (percent > 99 && percent < 100) return fmt::format("{:.1f} %", percent);
-  return fmt::format("{:.0f} %", percent);
+  const double from_end = std::min(percent, 100 - percent);
+  const bool exact = from_end < 0.005;  // beyond 0 and 100 too
+  const int digits = exact ? 0 : from_end < 0.05 ? 2 : percent < 0.95 || percent > 99 ? 1 : 0;
+  return fmt::format("{:.{}f} %", percent, digits);
 }
 
 std::string PlainText(std::string_view text, std::size_t most) {

@@ -18,7 +18,8 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string BytesText(double bytes);         // as above; negative values count as 0
 [[nodiscard]] std::string CountedText(std::int64_t count,
                                       std::string_view noun);  // "1 worker", "2 workers"
-[[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
+// "61 %"; near the ends "0.4 %", "99.8 %", so that "0 %" is nothing and "100 %" is all.
+[[nodiscard]] std::string PercentText(double fraction);
 // Ratios: "1.83", or ">20" above kMostTimes, where no figure is worth its digits.
 inline constexpr double kMostTimes = 20;
 [[nodiscard]] std::string TimesText(double times);

@@ -33,7 +33,7 @@ enum class FormatKind : std::uint8_t {
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
   kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
   kGeneral,   // {x:3g}: three significant digits
-  kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: 0, 1, 0 decimals
+  kPercent,   // {x:percent}, {x:%0}: PercentText(); {x:%1}, {x:%+0}: 1, 0 decimals
   kDuration,  // {x:duration}: 1.23 ms
   kAhead,     // {x:ahead}: 42 min
   kBytes,     // {x:bytes}: 12.3 MB

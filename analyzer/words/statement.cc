@@ -33,7 +33,7 @@ std::string NumberText(const Format& format, double value, Language language) {
     case FormatKind::kGeneral:
       return fmt::format("{:.{}g}", scaled, format.digits);
     case FormatKind::kPercent:
-      if (format.digits < 0) return PercentText(value);
+      if (format.digits <= 0 && !format.sign) return PercentText(value);
       return format.sign ? fmt::format("{:+.{}f} %", scaled, format.digits)
                          : fmt::format("{:.{}f} %", scaled, format.digits);
     case FormatKind::kDuration:

@@ -144,7 +144,7 @@ class CardMaker {
       return {Say(Text::kWorkers), "0", "", Say(Text::kLoaderMakesItself), Tone::kWarn};
     }
     const analyzer::CpuLoad& cpu = loader().cpu;
-    const std::string cores = cpu.known ? Fill(Text::kCpuOfCores, fmt::format("{:.2g}", cpu.used),
+    const std::string cores = cpu.known ? Fill(Text::kCpuOfCores, fmt::format("{:.3g}", cpu.used),
                                                fmt::format("{:.3g}", cpu.cores))
                                         : "";
     if (loader().fetched < 0.5) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "analyzer/words/format.h"
 #include "analyzer/words/limits.h"
 #include "analyzer/words/statement.h"
 
@@ -30,6 +31,23 @@ TEST(WordsTest, AClauseIsSaidWhereItsValueIsThere) {
   const Statement said = Say<kWaits>(Give<"who">("it"), Give<"wait">(0.5), Give<"time">(1.0),
                                      Give<"rate">(std::optional<double>(412)));
   EXPECT_EQ(English(said), "it waits 50 % of 1000.0 ms, 412/s");
+}
+
+// A card said 99.8 % where a finding said 100 %, and 0.1 % where the verdict said 0 %.
+TEST(WordsTest, AShareIsNothingOrAllOnlyIfItIs) {
+  const auto said = [](double wait) {
+    return English(Say<kWaits>(Give<"who">("it"), Give<"wait">(wait), Give<"time">(1.0),
+                               Give<"rate">(std::optional<double>())));
+  };
+  EXPECT_EQ(said(0.998), "it waits 99.8 % of 1000.0 ms");
+  EXPECT_EQ(said(0.001), "it waits 0.1 % of 1000.0 ms");
+  EXPECT_EQ(PercentText(0.9997), "99.97 %");
+  EXPECT_EQ(PercentText(0.0003), "0.03 %");
+  EXPECT_EQ(PercentText(1), "100 %");
+  EXPECT_EQ(PercentText(1 - 1e-12), "100 %");
+  EXPECT_EQ(PercentText(0), "0 %");
+  EXPECT_EQ(PercentText(-0.05), "-5 %");
+  EXPECT_EQ(PercentText(0.61), "61 %");
 }
 
 TEST(WordsTest, AFlagChoosesBetweenTwoTexts) {
