@@ -53,7 +53,8 @@ void ComputeBound(const RuleInput& input, Advice& out) {
   finding.seen =
       Say<words::kComputeBound>(Give<"wait_fraction">(wait), Give<"kernel_share">(kernels),
                                 GiveIf<"nccl_share">(kernels && nccl >= kWorthSaying, nccl));
-  finding.action = Say<words::kLeaveDataPath>();
+  const SteadyState& steady = input.loader().steady;
+  finding.action = Say<words::kLeaveDataPath>(GiveIf<"few">(!steady.steady, steady.batches));
   PlaceInLoop(input, finding);
   out.findings.push_back(std::move(finding));
 }

@@ -41,7 +41,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto rate = Give<"rate">(base);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
-    return Say<words::kUnseen>(wait, rate, unit, Give<"much">(diagnosis.wait_fraction >= kHeldBack));
+    return Say<words::kUnseen>(wait, rate, unit,
+                               Give<"much">(diagnosis.wait_fraction >= kHeldBack));
   }
   // The stage was found by its share of the data threads' time, which does not tell the gain.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
@@ -55,6 +56,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto gain = Give<"gain">(speedup);
   const auto free = GiveIf<"free">(speedup <= kMostTimes, base * speedup);
   const auto headroom = Give<"headroom">(diagnosis.headroom());
+  const auto few = GiveIf<"few">(!loader.steady.steady, loader.steady.batches);
   switch (bottleneck) {
     case Factor::kNone:
       return Say<words::kNothing>(wait, rate, unit);
@@ -68,13 +70,13 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                                    GiveIf<"free">(times <= kMostTimes, base * times));
       }
       if (!diagnosis.needs.empty()) {  // nothing can be predicted
-        return Say<words::kStepNotData>(wait, rate, unit,
+        return Say<words::kStepNotData>(wait, rate, unit, few,
                                         Give<"headroom">(std::optional<double>{}));
       }
       if (diagnosis.headroom() >= speedup) {  // free data would gain at least as much
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }
-      return Say<words::kStepNotData>(wait, rate, unit, headroom);
+      return Say<words::kStepNotData>(wait, rate, unit, few, headroom);
     case Factor::kStartup:
       return Say<words::kStartingUp>(
           Give<"startup">(loader.signals.startup), gain, Give<"rate">(diagnosis.whole_rate),

@@ -85,10 +85,11 @@ inline constexpr Message kInTurn{
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
-    "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
+    "[few?In the {few:count} batches that count, the training step|The training step] holds the "
+    "run back, not the data: the loop waits for data {wait:%0} of the "
     "time[, and with data that costs nothing it would run only {headroom:times}x as fast] "
     "({rate:rate} {unit:words})",
-    "瓶颈是训练步而非数据：训练循环有 {wait:%0} "
+    "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：训练循环有 {wait:%0} "
     "的时间在等待数据[，即使数据不耗时，速度也只有 {headroom:times} 倍]（{rate:rate} "
     "{unit:words}）"};
 inline constexpr Message kStartingUp{

@@ -308,6 +308,21 @@ TEST(ComputeBoundTest, SpeaksWhenDataIsThere) {
   EXPECT_TRUE(Finds("compute-bound", WithCosts({1, 4, 3, 1, 0.1, 0.2, 40, 0})));
 }
 
+TEST(ComputeBoundTest, AFewBatchesOnlyMakeItProbable) {
+  const auto trace = SyntheticTrace(WithCosts({1, 4, 3, 1, 0.1, 0.2, 40, 0}));
+  Diagnosis diagnosis = Diagnose(*trace);
+  diagnosis.loader->steady.steady = false;
+  diagnosis.loader->steady.batches = 5;
+  const std::vector<Finding> findings = RunRules(*trace, diagnosis).findings;
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.id == "compute-bound";
+  });
+  ASSERT_NE(found, findings.end());
+  const std::string action = English(found->action);
+  EXPECT_NE(action.find("in these 5 batches"), std::string::npos) << action;
+  EXPECT_NE(action.find("probably"), std::string::npos) << action;
+}
+
 TEST(ComputeBoundTest, IsSilentWhenTheLoopWaits) {
   EXPECT_FALSE(Finds("compute-bound", WithCosts({1, 40, 3, 1, 0.1, 0.2, 10, 0})));
 }

@@ -62,6 +62,21 @@ TEST(VerdictTest, DataHoldsARunBackWhoseBatchesAreMadeOutOfSight) {
   EXPECT_FALSE(Has(ChineseOf(report), "瓶颈")) << ChineseOf(report);
 }
 
+TEST(VerdictTest, AStepThatAFewBatchesShowIsSaidOfThem) {
+  Report report = ReportOfVerdict({.costs = Always({.decode = 1, .step = 30})});
+  report.diagnosis.loader->fetched = 0.2;
+  report.diagnosis.loader->attribution.bottleneck = Factor::kCompute;
+  report.diagnosis.ceiling = report.diagnosis.base_rate();
+  report.diagnosis.gains = {{Factor::kCompute, 1.5}};
+  EXPECT_TRUE(
+      English(analyzer::Summarise(report.diagnosis)).starts_with("The training step holds"));
+  report.diagnosis.loader->steady.steady = false;
+  report.diagnosis.loader->steady.batches = 5;
+  EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis))
+                  .starts_with("In the 5 batches that count, the training step holds"));
+  EXPECT_TRUE(Has(ChineseOf(report), "在仅有的 5 个批次中")) << ChineseOf(report);
+}
+
 TEST(VerdictTest, WithoutAPredictionTheSuggestionLeadsToTheFindings) {
   Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
   report.diagnosis.loader->suggestion.missing = analyzer::Say<analyzer::words::kNeedsSight>();
