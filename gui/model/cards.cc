@@ -39,6 +39,11 @@ Text WordOfBound(InputBound bound) {
   return Text::kTooFewBatches;
 }
 
+// Two parts of a line; either may be "".
+std::string Beside(const std::string& first, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : "  ·  ") + second;
+}
+
 class CardMaker {
  public:
   CardMaker(const analyzer::Report& report, Language language)
@@ -92,39 +97,33 @@ class CardMaker {
     if (diagnosis_.base_rate() <= 0) {
       return {Say(Text::kThroughput), kNoFigure, "", Say(Text::kTooFewBatches), Tone::kUnknown};
     }
-    std::string line;
-    if (steady.steady) {
-      line = Fill(Text::kInterval, ShortNumber(steady.rate.low), ShortNumber(steady.rate.high));
-    } else {
-      line = Fill(Text::kOfFewBatches, steady.batches);
-    }
-    if (diagnosis_.whole_run && steady.steady) {
-      line = Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate));
-    } else if (diagnosis_.whole_rate > 0 && !shown_) {
+    const bool whole = diagnosis_.whole_run && steady.steady;
+    std::string line = whole ? Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate))
+                       : steady.steady ? IntervalText(steady.rate, language_)
+                                       : Fill(Text::kOfFewBatches, steady.batches);
+    if (!whole && diagnosis_.whole_rate > 0 && !shown_) {
       const bool probed = !diagnosis_.run.loader().probes.empty();
-      line += "  ·  " + Fill(probed ? Text::kWholeRunProbed : Text::kWholeRun,
-                             ShortNumber(diagnosis_.whole_rate));
+      line = Beside(line, Fill(probed ? Text::kWholeRunProbed : Text::kWholeRun,
+                               ShortNumber(diagnosis_.whole_rate)));
     }
-    if (shown_) line = RankWords() + "  ·  " + line;
+    if (shown_) line = Beside(line, RankWords());
     return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
   }
 
   // Which rank the cards show, and the rate of all ranks.
   std::string RankWords() const {
     std::string words = Fill(shown_->waits_most ? Text::kRankWaitsMost : Text::kRankIsOne,
-                             shown_->rank, shown_->of);
+                             shown_->rank, shown_->of - 1);
     // The rates of ranks are steady ones, and do not compare with a rate of the whole run.
     if (shown_->all_rate > 0 && !diagnosis_.whole_run) {
-      words += "  ·  " + Fill(Text::kRanksTogether, ShortNumber(shown_->all_rate));
+      words = Beside(words, Fill(Text::kRanksTogether, ShortNumber(shown_->all_rate), unit_));
     }
     return words;
   }
 
   Card Free() const {
     if (!analyzer::Predicts(diagnosis_)) {
-      const bool unlike = diagnosis_.needs.Is(analyzer::words::kNeedsExplained);
-      return {Say(Text::kFreeData), kNoFigure, "",
-              Say(unlike ? Text::kSimulationUnlike : Text::kTooLittleToSay), Tone::kUnknown};
+      return {Say(Text::kFreeData), kNoFigure, "", Say(WhyNotPredicted()), Tone::kUnknown};
     }
     const double headroom = diagnosis_.headroom();
     const double base = diagnosis_.base_rate();
@@ -133,6 +132,14 @@ class CardMaker {
       line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(diagnosis_.ceiling), unit_);
     }
     return {Say(Text::kFreeData), GainText(headroom), "", line};
+  }
+
+  Text WhyNotPredicted() const {
+    const analyzer::Statement& needs = diagnosis_.needs;
+    if (needs.Is(analyzer::words::kNeedsExplained)) return Text::kSimulationUnlike;
+    const bool unseen =
+        needs.Is(analyzer::words::kNeedsSight) || needs.Is(analyzer::words::kNeedsMaking);
+    return unseen ? Text::kHowMadeUnknown : Text::kTooLittleToSay;
   }
 
   Card Workers() const {
@@ -153,7 +160,12 @@ class CardMaker {
               Tone::kUnknown};
     }
     const double busy = loader().signals.worker_busy;
-    return {Say(Text::kWorkersBusy), analyzer::PercentText(busy), "", cores, Tone::kPlain, busy};
+    return {Say(Text::kWorkersBusy),
+            analyzer::PercentText(busy),
+            loader().steady.steady ? Say(Text::kOfSteadyPart) : "",
+            cores,
+            Tone::kPlain,
+            busy};
   }
 
   // The share of the steady window in which a device computes, and what keeps it from computing;
@@ -167,12 +179,13 @@ class CardMaker {
         std::pair{idle.sync, Text::kGpuCauseSync}, std::pair{idle.launch, Text::kGpuCauseLaunch}};
     const auto most = std::max_element(causes.begin(), causes.end());
     const double share = device.Share(device.computing);
-    return Card{Say(Text::kGpuBusy),
-                analyzer::PercentText(share),
-                "",
-                most->first > 0 ? CauseText(device.Share(most->first), Say(most->second)) : "",
-                Tone::kPlain,
-                share};
+    return Card{
+        Say(Text::kGpuBusy),
+        analyzer::PercentText(share),
+        "",
+        most->first > 0 ? CauseText(device.Share(most->first), most->second, language_) : "",
+        Tone::kPlain,
+        share};
   }
 
   Card Loader() const {
@@ -221,13 +234,13 @@ Tone ToneOf(InputBound bound) {
   return Tone::kUnknown;
 }
 
-std::string CauseText(double share, std::string_view cause) {
-  return fmt::format("{} {}", analyzer::PercentText(share), cause);
+std::string CauseText(double share, Text cause, Language language) {
+  return Filled(Text::kGpuOfTheTime, language, analyzer::PercentText(share),
+                TextOf(cause, language));
 }
 
 std::string LineOf(const Card& card, bool unit_below) {
-  if (!unit_below || card.unit.empty()) return card.line;
-  return card.line.empty() ? card.unit : card.unit + "  ·  " + card.line;
+  return unit_below ? Beside(card.unit, card.line) : card.line;
 }
 
 std::vector<Card> CardsOf(const analyzer::Report& report, Language language) {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -31,8 +30,9 @@ struct Card {
 [[nodiscard]] std::string LineOf(const Card& card, bool unit_below);
 [[nodiscard]] std::vector<Card> CardsOf(const analyzer::Report& report, Language language);
 
-// "16 % idle: the program launches nothing": the largest of several causes, with its own share.
-[[nodiscard]] std::string CauseText(double share, std::string_view cause);
+// "16 % of the time idle: the program launches nothing": the largest of several causes, with its
+// own share.
+[[nodiscard]] std::string CauseText(double share, Text cause, Language language);
 
 // The line below the verdict: how sure the verdict is, and how well the replay explains the run if
 // there was something to simulate. "" without a loader.

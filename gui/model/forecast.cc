@@ -33,9 +33,10 @@ std::string GainText(double speedup) {
 }
 
 std::string IntervalText(const analyzer::Interval& rate, Language language) {
-  if (rate.high <= rate.low) return "";
-  return Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
-                analyzer::ShortNumber(rate.high));
+  const std::string low = analyzer::ShortNumber(rate.low);
+  const std::string high = analyzer::ShortNumber(rate.high);
+  if (rate.high <= rate.low || low == high) return "";
+  return Filled(Text::kInterval, language, low, high);
 }
 
 }  // namespace penstock::gui

@@ -37,9 +37,7 @@ void WriteRate(const analyzer::Interval& rate, const Plan& plan, Language langua
   stair.rate = rate;
   stair.figure =
       fmt::format("{} {}", analyzer::ShortNumber(rate.estimate), Render(plan.unit, language));
-  if (rate.high <= rate.low) return;
-  stair.interval = Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
-                          analyzer::ShortNumber(rate.high));
+  stair.interval = IntervalText(rate, language);
 }
 
 // Whether the low end of the confidence interval lies above the rate of the step before and above

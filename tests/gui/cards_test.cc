@@ -72,6 +72,19 @@ TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
   EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan. The verdict says why.");
 }
 
+// "Too little was recorded to say" stood beside a rate with its interval.
+TEST(CardsTest, WhereNothingIsPredictedTheCardNamesTheReason) {
+  analyzer::Report report = ReportOfRun(Fed());
+  report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsSight>();
+  EXPECT_EQ(CardOf(report, Text::kFreeData).line, "how batches are made was not recorded");
+  report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsReads>();
+  EXPECT_EQ(CardOf(report, Text::kFreeData).line, "too little was recorded to say");
+}
+
+TEST(CardsTest, BusyWorkersAreThoseOfTheSteadyPart) {
+  EXPECT_EQ(CardOf(ReportOfRun(Fed()), Text::kWorkersBusy).unit, "of the steady part");
+}
+
 TEST(CardsTest, TheRateOfAWholeRunNamesExperiments) {
   analyzer::Report report = ReportOfRun(Fed());
   const auto line = [&] { return CardOf(report, Text::kThroughput).line; };
@@ -128,7 +141,8 @@ TEST(CardsTest, ACauseOfIdleTimeHasItsOwnShare) {
   const double idle = 1 - device.Share(device.computing);
   const std::string share = analyzer::PercentText(device.Share(device.idle.loader));
   ASSERT_NE(share, analyzer::PercentText(idle));
-  EXPECT_EQ(CardOf(report, Text::kGpuBusy).line, share + " idle: the loop waits for data");
+  EXPECT_EQ(CardOf(report, Text::kGpuBusy).line,
+            share + " of the time idle: the loop waits for data");
 }
 
 TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {
@@ -205,6 +219,7 @@ TEST(ForecastTest, AnEffectHasOneColourWhereverItIsShown) {
 TEST(ForecastTest, ARateOfAWholeRunHasNoInterval) {
   EXPECT_EQ(IntervalText({300, 290, 310}, Language::kEnglish), "290 to 310 (90 %)");
   EXPECT_EQ(IntervalText({300, 300, 300}, Language::kEnglish), "");
+  EXPECT_EQ(IntervalText({465, 464.8, 465.2}, Language::kEnglish), "") << "465 to 465";
 }
 
 TEST(ForecastTest, BeyondTwentyTimesThereAreNoDigits) {

@@ -24,9 +24,11 @@
   X(kWorkersUnreported, "the loader does not report its workers", "加载器不报告其工作进程") \
   X(kSettingsUnreported, "the loader does not report its settings", "加载器不报告其设置") \
   X(kNoWorkerSeen, "no worker was seen", "没有看到工作进程") \
-  X(kRankWaitsMost, "rank {} of {}, waits most for data", "rank {}（共 {} 个），等待数据最久") \
-  X(kRankIsOne, "rank {} of {}", "rank {}（共 {} 个）") \
-  X(kRanksTogether, "all ranks {}", "所有 rank 合计 {}") \
+  X(kRankWaitsMost, "rank {} (of 0 to {}), waits most for data", "rank {}（共 0 至 {}），等待数据最久") \
+  X(kRankIsOne, "rank {} (of 0 to {})", "rank {}（共 0 至 {}）") \
+  X(kRanksTogether, "all ranks {} {}", "所有 rank 合计 {} {}") \
+  X(kOfSteadyPart, "of the steady part", "的稳定阶段时间") \
+  X(kGpuOfTheTime, "{} of the time {}", "其中 {} 的时间{}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
     "时间线中选中的记录。单击或 Esc：取消选中。") \

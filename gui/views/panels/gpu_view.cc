@@ -34,7 +34,7 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
     const auto cause = static_cast<IdleCause>(most - idle.begin());
     const bool any = *most > 0;
     figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
-                       any ? CauseText(*most / window, ui.T(NameOf(cause))) : "",
+                       any ? CauseText(*most / window, NameOf(cause), ui.language) : "",
                        any ? p.warn : p.text, ""});
   }
   if (gpu.copies > 0) {

@@ -104,9 +104,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
                         Ink(ColourOf(p, card.tone)), bar / 2);
     y += bar + ui.Px(3);
   }
-  // Beside a meter there is room for one line, otherwise for two.
-  const Wrapped below =
-      WrapText(ui.small, LineOf(card, !beside), inside.width(), card.meter >= 0 ? 1 : 2);
+  const Wrapped below = WrapText(ui.small, LineOf(card, !beside), inside.width(), 2);
   for (const std::string& one : below.lines) {
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), one);
     y += FontPixels(ui.small) + ui.Px(1);
@@ -137,7 +135,7 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 
 constexpr float kLoopRateHeight = 160;
 // The height of the cards, the ribbon, the footer and all gaps.
-constexpr float kOtherPanelsHeight = 296;
+constexpr float kOtherPanelsHeight = 304;
 // The least height of the suggestion and the findings, which scroll in it.
 constexpr float kListsHeight = 200;
 
@@ -160,7 +158,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   }
 
   const std::vector<Card> cards = CardsOf(report, ui.language);
-  const float card_height = ui.Px(90);
+  const float card_height = ui.Px(98);
   const auto count = static_cast<float>(cards.size());
   const float width = (area.width() - gap * (count - 1)) / count;
   for (std::size_t i = 0; i < cards.size(); ++i) {
