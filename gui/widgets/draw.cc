@@ -2,6 +2,7 @@
 #include "gui/widgets/draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 
@@ -27,6 +28,21 @@ bool Closes(std::string_view character) {
   return character.size() >= 3 && kClosing.find(character) != std::string_view::npos;
 }
 
+// Whether the space at `at` stands between a number and its unit, which belong to one line.
+bool IsBeforeUnit(std::string_view text, std::size_t at) {
+  constexpr std::array<std::string_view, 13> kUnits = {"%", "ns", "us", "ms", "s",  "min", "h",
+                                                       "B", "kB", "MB", "GB", "TB", "PB"};
+  if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') return false;
+  const std::string_view after = text.substr(at + 1);
+  if (!after.empty() && IsChinese(after.substr(0, CharLength(after)))) return true;
+  const auto letter = [](char c) {
+    return c == '%' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto end = std::find_if_not(after.begin(), after.end(), letter);
+  const std::string_view word = after.substr(0, static_cast<std::size_t>(end - after.begin()));
+  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
+
 // The pieces between which a line may end. A space belongs to the piece before it.
 std::vector<std::string_view> Pieces(std::string_view text) {
   std::vector<std::string_view> pieces;
@@ -38,8 +54,8 @@ std::vector<std::string_view> Pieces(std::string_view text) {
     const bool last = next >= text.size();
     const std::string_view following =
         last ? std::string_view() : text.substr(next, CharLength(text.substr(next)));
-    const bool ends = character == " " || IsChinese(character) ||
-                      (!last && IsChinese(following) && !Closes(following));
+    const bool ends = (character == " " && !IsBeforeUnit(text, at)) || IsChinese(character) ||
+                      (!last && character != " " && IsChinese(following) && !Closes(following));
     if (last || (ends && following != " " && !Closes(following))) {
       pieces.push_back(text.substr(begin, next - begin));
       begin = next;

@@ -159,6 +159,16 @@ TEST_F(WalkPanels, WrappedTextIsCutAtItsLimitOfLines) {
   EXPECT_LE(TextWidth(font, some.lines[1]), width);
 }
 
+TEST_F(WalkPanels, ANumberAndItsUnitStandInOneLine) {
+  ImFont* font = ui().body;
+  const std::string text = "it may miss by 8 %. 216 to 228 (90 %), after 25 ms; 占 53 % 的时间";
+  for (float width = TextWidth(font, "(90 %), "); width < 400; width += 3) {
+    for (const std::string& line : WrapText(font, text, width)) {
+      EXPECT_FALSE(line.starts_with("%") || line.starts_with("ms")) << width << ": " << line;
+    }
+  }
+}
+
 TEST_F(WalkPanels, ALongSettingTakesUpToThreeLines) {
   SettingChange setting;
   setting.name = "x";
