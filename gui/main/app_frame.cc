@@ -166,15 +166,20 @@ float App::DrawWarnings(Area area) {
   const Palette& p = ui_.palette();
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "  ") + line;
-  const float height = FontPixels(ui_.body) + ui_.Px(14);
+  const Wrapped wrapped = WrapText(ui_.body, text, area.width() - ui_.Px(24), 2);
+  const float pitch = FontPixels(ui_.body) + ui_.Px(3);
+  const float height = pitch * static_cast<float>(wrapped.lines.size()) + ui_.Px(11);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.16), ui_.Px(6));
   list->AddRect(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.6), ui_.Px(6));
-  DrawText(list, ui_.body, {area.min.x + ui_.Px(12), area.min.y + ui_.Px(7)}, Ink(p.text),
-           Elided(ui_.body, text, area.width() - ui_.Px(24)));
+  float y = area.min.y + ui_.Px(7);
+  for (const std::string& one : wrapped.lines) {
+    DrawText(list, ui_.body, {area.min.x + ui_.Px(12), y}, Ink(p.text), one);
+    y += pitch;
+  }
   ImGui::SetCursorScreenPos(area.min);
   ImGui::InvisibleButton("##warnings", {area.width(), height});
-  Tip(ui_, text);
+  if (wrapped.cut) Tip(ui_, text);
   return height + ui_.Px(10);
 }
 
