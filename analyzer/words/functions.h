@@ -37,7 +37,7 @@ inline constexpr Message kFlameCaption{
 
 inline constexpr Message kHotPythonLoop{
     "hot-python-loop.seen",
-    "{function:text} ({place:text}) runs[ line {line:count}] {count:count} times for each "
+    "{function:text} ({place:text}) runs [line {line:count}, ]{count:count} times for each "
     "[batch?batch|sample] in the Python interpreter: {loop_share:%0} of the workers' "
     "time[ in itself, {with_calls:%0} with the library functions that it calls]",
     "{function:text}（{place:text}）在 Python 解释器中为每个[batch?批次|样本]执行[第 {line:count} "

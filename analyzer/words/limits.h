@@ -28,7 +28,7 @@ inline constexpr Message kEndsEarly{
     "{epoch:count} 个批次中有 {batches:count} 个]"};
 inline constexpr Message kNothingAfter{
     "lost.after", "[worker?worker {worker:count}|the training process] after {at:duration}",
-    "[worker?工作进程 {worker:count}|训练进程] {at:duration} 之后"};
+    "[worker?工作进程 {worker:count} |训练进程]在 {at:duration} 之后"};
 
 // The share of the bytes that hooks saw.
 inline constexpr Message kPartlySeen{"seen.partly",

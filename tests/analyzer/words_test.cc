@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/functions.h"
 #include "analyzer/words/limits.h"
 #include "analyzer/words/statement.h"
 
@@ -67,6 +68,21 @@ TEST(WordsTest, ACutFileCountsTheOtherProcesses) {
   EXPECT_NE(lost(1).find(" and 1 other"), std::string::npos) << lost(1);
   EXPECT_EQ(lost(1).find("others"), std::string::npos) << lost(1);
   EXPECT_NE(lost(2).find(" and 2 others"), std::string::npos) << lost(2);
+}
+
+// "工作进程 1 4.71 s 之后" and "line 52 4096 times" had two numbers side by side.
+TEST(WordsTest, TwoNumbersDoNotStandSideBySide) {
+  const auto ends = [](std::optional<int> worker) {
+    return Render(Say<words::kNothingAfter>(Give<"worker">(worker), Give<"at">(4.71)),
+                  Language::kChinese);
+  };
+  EXPECT_EQ(ends(1), "工作进程 1 在 4.71 s 之后");
+  EXPECT_EQ(ends(std::nullopt), "训练进程在 4.71 s 之后");
+  const std::string loop = English(Say<words::kHotPythonLoop>(
+      Give<"function">("f"), Give<"place">("a.py:1"), Give<"line">(std::optional(52)),
+      Give<"count">(4096), Give<"batch">(false), Give<"loop_share">(0.5),
+      Give<"with_calls">(std::optional<double>())));
+  EXPECT_NE(loop.find("runs line 52, 4096 times for each sample"), std::string::npos) << loop;
 }
 
 TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
