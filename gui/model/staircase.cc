@@ -40,6 +40,21 @@ void WriteRate(const analyzer::Interval& rate, const Plan& plan, Language langua
   stair.interval = IntervalText(rate, language);
 }
 
+// What the rate of the training step alone includes beside the step's own computing. Without these
+// words it does not fit the length of a step. "" if it includes nothing.
+std::string IncludedInCeiling(const Report& report, Language language) {
+  const analyzer::Diagnosis& diagnosis = report.diagnosis;
+  std::string words;
+  if (diagnosis.loader && diagnosis.loader->pipeline.others > 0) {
+    words = TextOf(Text::kPlanOthersGoOn, language);
+  }
+  if (diagnosis.ranks.several() && diagnosis.ranks.imbalance.together) {
+    words +=
+        (words.empty() ? "" : "  ·  ") + std::string(TextOf(Text::kPlanWaitsForRanks, language));
+  }
+  return words;
+}
+
 // Whether the low end of the confidence interval lies above the rate of the step before and above
 // the rate of the run as it is.
 bool GainsSurely(const Plan& plan, const PlanStep& step) {
@@ -117,6 +132,7 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   if (!plan.no_ceiling && plan.ceiling > 0) {
     const Text name = plan.other_copies ? Text::kPlanStepAndCopies : Text::kPlanStepAlone;
     Stair ceiling{.kind = StairKind::kCeiling, .title = std::string(TextOf(name, language))};
+    ceiling.limit = IncludedInCeiling(report, language);
     WriteRate({plan.ceiling, 0, 0}, plan, language, ceiling);
     ceiling.times = GainText(plan.ceiling / plan.now.estimate);
     staircase.stairs.push_back(std::move(ceiling));

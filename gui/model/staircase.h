@@ -18,8 +18,10 @@ enum class StairKind : std::uint8_t { kNow, kStep, kCeiling };
 
 struct Stair {
   StairKind kind = StairKind::kStep;
-  std::string title{};        // what is changed
-  std::string limit{};        // what limits the run after the change; "": not known
+  std::string title{};  // what is changed
+  // What limits the run after the change, or what the ceiling includes beside the step; "": not
+  // known, or nothing.
+  std::string limit{};
   std::string cost{};         // "" none
   analyzer::Interval rate{};  // low and high 0: not known
   std::string figure{};       // "927 samples/s"

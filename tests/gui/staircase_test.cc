@@ -37,6 +37,21 @@ TEST(StaircaseTest, LeadsFromTheRunAsItIsToTheTrainingStepAlone) {
   EXPECT_EQ(stairs.stairs.back().rate.estimate, report.plan.ceiling);
 }
 
+// "The training step alone: 695 samples/s" stood above steps of 74.4 ms for 64 samples (860 a
+// second): the simulation lets the other programs go on.
+TEST(StaircaseTest, TheStepAloneSaysWhatItIncludes) {
+  analyzer::Report report = Planned();
+  const auto said = [&] { return StaircaseOf(report, Language::kEnglish).stairs.back().limit; };
+  EXPECT_EQ(said(), "");
+  report.diagnosis.loader->pipeline.others = 2.5;
+  EXPECT_EQ(said(), "other programs go on");
+  report.diagnosis.ranks.rows.resize(2);
+  report.diagnosis.ranks.imbalance.together = true;
+  EXPECT_EQ(said(), "other programs go on  ·  with its waiting for ranks");
+  report.diagnosis.loader->pipeline.others = 0;
+  EXPECT_EQ(said(), "with its waiting for ranks");
+}
+
 // The copies to the device are a little shorter after the plan than recorded, which would raise the
 // plan's ceiling by a little. The plan still shows the ceiling that the card beside it shows.
 TEST(StaircaseTest, PlanAndDiagnosisShowTheSameCeiling) {

@@ -9,6 +9,8 @@
   X(kPlanAsItIs, "As it is", "现状") \
   X(kPlanStepAlone, "The training step alone, if data cost nothing", "仅训练步（数据不耗时）") \
   X(kPlanStepAndCopies, "The training step alone, with the copies that are left", "仅训练步（含余下的拷贝）") \
+  X(kPlanOthersGoOn, "other programs go on", "其他程序继续占用核心") \
+  X(kPlanWaitsForRanks, "with its waiting for ranks", "含等待其他 rank") \
   X(kPlanLimitedBy, "limited by {}", "受限于{}") \
   X(kPlanThenLimitedBy, "then limited by {}", "之后受限于{}") \
   X(kPlanStair, "{}. {}", "{}. {}") \

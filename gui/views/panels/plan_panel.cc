@@ -73,7 +73,7 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
   ImGui::InvisibleButton("##stair", {columns.words - check, height});
   std::string tip = stair.title + "\n" + StairSecondLine(stair);
   if (!stair.notes.empty()) tip += "\n" + stair.notes;
-  if (stair.kind == StairKind::kStep) Tip(ui, tip);
+  if (stair.kind == StairKind::kStep || !stair.limit.empty()) Tip(ui, tip);
   if (stair.kind != StairKind::kStep) {
     std::string text = stair.title;
     if (!stair.limit.empty()) text += "  ·  " + stair.limit;
