@@ -162,8 +162,8 @@ class CardMaker {
     const double busy = loader().signals.worker_busy;
     return {Say(Text::kWorkersBusy),
             analyzer::PercentText(busy),
-            loader().steady.steady ? Say(Text::kOfSteadyPart) : "",
-            cores,
+            "",
+            Beside(loader().steady.steady ? Say(Text::kInSteadyPart) : "", cores),
             Tone::kPlain,
             busy};
   }

@@ -27,7 +27,7 @@
   X(kRankWaitsMost, "rank {} (of 0 to {}), waits most for data", "rank {}（共 0 至 {}），等待数据最久") \
   X(kRankIsOne, "rank {} (of 0 to {})", "rank {}（共 0 至 {}）") \
   X(kRanksTogether, "all ranks {} {}", "所有 rank 合计 {} {}") \
-  X(kOfSteadyPart, "of the steady part", "的稳定阶段时间") \
+  X(kInSteadyPart, "in the steady part", "稳定阶段") \
   X(kGpuOfTheTime, "{} of the time {}", "其中 {} 的时间{}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
