@@ -90,7 +90,7 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
 
 // Draws the legend, ending at the right edge of `area`: what the lines in the blocks mean, then the
 // names and times of parts whose blocks are too narrow for them, as many as fit.
-void DrawLegend(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
+void DrawRibbonLegend(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   float right = area.max.x;
   const auto lined = [](const RibbonPart& part) { return part.computing >= 0; };
@@ -137,7 +137,7 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   bar.height = ui.Px(33);
   bar.pixels_per_second = (bar.right - bar.left) / static_cast<float>(longest);
   const float beside = panel.min.x + TextWidth(ui.strong, title) + ui.Px(20);
-  DrawLegend(ui, ribbon, bar.pixels_per_second, {{beside, panel.min.y}, panel.max});
+  DrawRibbonLegend(ui, ribbon, bar.pixels_per_second, {{beside, panel.min.y}, panel.max});
   const auto row = [&](const char* id, float y, const std::string& name, const std::string& line,
                        const std::vector<RibbonPart>& parts) {
     bar.id = id;
