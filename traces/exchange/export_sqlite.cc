@@ -2,9 +2,15 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +18,7 @@
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/exchange/formats.h"
+#include "traces/exchange/own_time.h"
 #include "traces/exchange/sqlite_handle.h"
 #include "traces/exchange/sqlite_schema.h"
 #include "traces/export_text.h"
@@ -66,6 +73,47 @@ int StopRequested(void* stop) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
+// Sums over spans. Units: nanoseconds.
+struct SpanSums {
+  std::int64_t count = 0;
+  std::int64_t wall = 0;
+  std::int64_t cpu = -1;  // -1: not known of any
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = 0;
+  std::int64_t own = -1;    // of a name; -1: none of its spans counts towards its stage
+  std::int64_t queued = 0;  // of reads, beside `wall`: waiting before them
+  std::uint64_t bytes = 0;
+
+  void Add(std::int64_t span_wall, std::int64_t span_cpu) {
+    ++count;
+    wall += span_wall;
+    AddKnown(cpu, span_cpu);
+    least = std::min(least, span_wall);
+    most = std::max(most, span_wall);
+  }
+  static void AddKnown(std::int64_t& sum, std::int64_t value) {
+    if (value >= 0) sum = std::max<std::int64_t>(sum, 0) + value;
+  }
+};
+
+// The contents of the tables stage_total and name_total.
+struct SqliteTotals {
+  std::map<StageId, SpanSums> stages;
+  std::map<std::pair<StageId, std::uint32_t>, SpanSums> names;  // by stage and StringId
+
+  void Add(const Span& span, const OwnTime& time) {
+    SpanSums& stage = stages[span.stage];
+    const bool augments = span.stage == StageId::kAugment;
+    if (time.own >= 0 && !augments) stage.Add(time.own, time.own_cpu);
+    if (time.own >= 0) stage.bytes += span.bytes.value;
+    if (time.augment >= 0) stages[StageId::kAugment].Add(time.augment, time.augment_cpu);
+    if (time.queued > 0) stages[StageId::kRead].queued += time.queued;
+    SpanSums& name = names[{span.stage, span.name.value}];
+    name.Add(span.busy.value >= 0 ? span.busy.value : span.duration.value, span.cpu.value);
+    SpanSums::AddKnown(name.own, time.own);
+  }
+};
+
 class SqliteWriter {
  public:
   // Requires: `stop` outlives this.
@@ -79,8 +127,8 @@ class SqliteWriter {
     return Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;") &&
            Execute(kSqliteTables) &&
            Execute(fmt::format("PRAGMA user_version={}", kSqliteSchema)) && WriteFacts() &&
-           WriteProcesses() && WriteThreads() && WriteSpans() && WriteEvents() && WriteCounters() &&
-           WriteStrings() && Execute(kSqliteViews) && Execute("COMMIT;");
+           WriteProcesses() && WriteThreads() && WriteSpans() && WriteTotals() && WriteEvents() &&
+           WriteCounters() && WriteStrings() && Execute(kSqliteViews) && Execute("COMMIT;");
   }
 
  private:
@@ -136,23 +184,69 @@ class SqliteWriter {
     return true;
   }
 
+  // A span is written when its own time is known, after the spans inside it. Its row keeps the
+  // place that it has in the trace.
   bool WriteSpans() {
-    Insert row(database_, stop_, "span", 14);
+    Insert row(database_, stop_, "span", 20);
     bool ok = true;
+    std::int64_t place = 0;
     for (std::uint32_t i = 0; ok && i < trace_.threads().size(); ++i) {
+      const auto write = [&](std::int64_t at, const Span& span, const OwnTime& time) {
+        ok = ok && WriteSpan(row, at, ThreadId{i}, span, time);
+      };
+      OwnTimeSweep sweep(write);
       trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
         for (const Span& span : spans) {
           if (!ok) return;
-          row.Number(i).Text(StageName(span.stage));
-          Use(row, span.name).Number(span.start.value).Number(span.duration.value);
-          row.Known(span.cpu.value).Known(span.busy.value);
-          row.Number(static_cast<std::int64_t>(span.bytes.value)).Known(span.sample);
-          Batch(row, span.batch);
-          ok = Use(row, span.object).Number(span.flags).Number(span.depth).Done();
+          ++place;
+          if ((span.flags & wire::kFlagUnfinished) != 0) {
+            write(place, span, {});  // its length is not known
+          } else {
+            sweep.Add(place, span, Opens(span));
+          }
         }
       });
+      sweep.Finish();
     }
     return ok;
+  }
+
+  bool WriteSpan(Insert& row, std::int64_t place, ThreadId thread, const Span& span,
+                 const OwnTime& time) {
+    totals_.Add(span, time);
+    row.Number(place).Number(thread.value).Text(StageName(span.stage));
+    Use(row, span.name).Number(span.start.value).Number(span.duration.value);
+    row.Known(span.cpu.value).Known(span.busy.value);
+    row.Number(static_cast<std::int64_t>(span.bytes.value)).Known(span.sample);
+    Batch(row, span.batch);
+    Use(row, span.object).Number(span.flags).Number(span.depth);
+    row.Known(time.own).Known(time.own_cpu);
+    return row.Known(time.augment).Known(time.augment_cpu).Known(time.queued).Done();
+  }
+
+  bool WriteTotals() {
+    Insert stage(database_, stop_, "stage_total", 8);
+    for (const auto& [id, sums] : totals_.stages) {
+      stage.Text(StageName(id)).Number(sums.count).Number(sums.wall).Known(sums.cpu);
+      stage.Known(sums.count > 0 ? sums.least : -1).Known(sums.count > 0 ? sums.most : -1);
+      stage.Number(static_cast<std::int64_t>(sums.bytes));
+      if (!stage.Number(sums.queued).Done()) return false;
+    }
+    Insert name(database_, stop_, "name_total", 7);
+    for (const auto& [id, sums] : totals_.names) {
+      Use(name.Text(StageName(id.first)), StringId{id.second});
+      name.Number(sums.count).Number(sums.wall).Known(sums.cpu).Number(sums.most);
+      if (!name.Known(sums.own).Done()) return false;
+    }
+    return true;
+  }
+
+  // Pillow reads the header of a file in one call, and decodes it in another.
+  bool Opens(const Span& span) {
+    if (span.stage != StageId::kDecode) return false;
+    const auto [found, added] = opens_.try_emplace(span.name.value, false);
+    if (added) found->second = trace_.String(span.name) == "PIL.open";
+    return found->second;
   }
 
   bool WriteEvents() {
@@ -203,6 +297,8 @@ class SqliteWriter {
   sqlite3* database_;
   const std::stop_token& stop_;
   std::vector<bool> used_;
+  SqliteTotals totals_;
+  std::unordered_map<std::uint32_t, bool> opens_;  // by StringId, names of decodes
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ class SqlTrace {
  public:
   // Exports the trace to a file in `folder` and removes the name of the file. Errors: kOutput, also
   // if `stop` is requested before the file is complete.
-  // Cost: that of ExportSqlite, some microseconds and 60 bytes on disk for each span.
+  // Cost: that of ExportSqlite, some microseconds and 70 bytes on disk for each span.
   [[nodiscard]] static Result<std::unique_ptr<SqlTrace>> Make(const Trace& trace,
                                                               const std::filesystem::path& folder,
                                                               const std::stop_token& stop = {});

@@ -6,10 +6,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "analyzer/model/run_model.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/traces/support.h"
 
@@ -70,6 +73,77 @@ TEST(SqlDeskTest, AQuestionIsAnsweredOrRefusedInOneLineOfTheLanguage) {
   SqlDesk nowhere(folder / "missing");
   EXPECT_THAT(SqlProblemText(nowhere.Ask(trace, "SELECT 1"), Language::kEnglish),
               HasSubstr("missing"));
+}
+
+// Adds a thread on which spans lie inside one another, as in a dataset of Pillow and torchvision.
+void AddNest(traces::TraceData& data) {
+  using traces::StageId;
+  std::vector<traces::Span>& spans = data.spans.emplace_back();
+  data.threads.push_back({ProcessId{0}, 4321, "nest"});
+  const auto add = [&](StageId stage, const char* name, std::int64_t start, std::int64_t length,
+                       std::int64_t cpu = -1, std::int64_t busy = -1) {
+    traces::Span span;
+    span.stage = stage;
+    span.name = data.Intern(name);
+    span.start = TimeNs{10'000'000'000 + start};
+    span.duration = TimeNs{length};
+    span.cpu = TimeNs{cpu};
+    span.busy = TimeNs{busy};
+    span.bytes = Bytes{1000};
+    spans.push_back(span);
+  };
+  for (std::int64_t at = 0; at < 50'000; at += 10'000) {
+    add(StageId::kSample, "ImageFolder", at, 9000, 7000);
+    add(StageId::kDecode, "PIL.open", at + 500, 300, 200);
+    add(StageId::kRead, "file", at + 600, 3000, -1, 400);
+    add(StageId::kDecode, "PIL.convert", at + 1000, 3000, 2900);
+    add(StageId::kDecode, "jpeg", at + 1100, 2500);
+    add(StageId::kDecode, "opencv", at + 4200, 300);
+    add(StageId::kAugment, "Compose", at + 5000, 3000, 2500);
+    add(StageId::kAugment, "Resize", at + 5100, 1000);
+  }
+  add(StageId::kSample, "waits before its read", 60'000, 5000, 1000);
+  add(StageId::kRead, "file", 62'000, 1000);
+  add(StageId::kRead, "inside another", 62'100, 500);
+  add(StageId::kAugment, "of a batch", 70'000, 1000, 900);
+  add(StageId::kAugment, "inside", 70'100, 500, 400);
+  add(StageId::kFetch, "without samples", 80'000, 5000, 4000);
+  add(StageId::kTokenize, "tokenize", 80'500, 1000);
+  add(StageId::kCollate, "collate", 84'000, 900, 800);
+  add(StageId::kDecode, "in collate", 84'100, 100, 100);
+  add(StageId::kWait, "next", 90'000, 1000);
+  add(StageId::kWait, "next of another loader", 90'100, 800);
+}
+
+TEST(SqlDeskTest, TheSummaryOfStagesIsThatOfTheReport) {
+  analyzer::testing::Synthetic run;
+  run.batches = 20;
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  AddNest(data);
+  const std::shared_ptr<const traces::Trace> trace = traces::MakeTrace(std::move(data));
+  const analyzer::StageTable stages = analyzer::BuildRunModel(*trace).stages;
+  const traces::testing::TempFolder folder;
+  SqlDesk desk(folder / "");
+  const SqlReply reply = desk.Ask(
+      trace, "SELECT stage, count, wall_ns, COALESCE(cpu_ns, 0), bytes FROM stage_summary");
+  ASSERT_TRUE(reply.good()) << SqlProblemText(reply, Language::kEnglish);
+  std::set<std::string> seen;
+  for (const auto& row : reply.answer.table.rows) {
+    const auto number = [&row](std::size_t c) { return std::get<std::int64_t>(row[c]); };
+    const std::string& name = std::get<std::string>(row[0]);
+    seen.insert(name);
+    for (std::size_t id = 0; id < wire::kStageCount; ++id) {
+      const auto stage = static_cast<traces::StageId>(id);
+      if (traces::StageName(stage) != name) continue;
+      EXPECT_EQ(number(1), static_cast<std::int64_t>(stages[stage].count)) << name;
+      EXPECT_EQ(number(2), stages[stage].wall.value) << name;
+      EXPECT_NEAR(number(3), stages[stage].cpu.value, 20) << name << ": parts are rounded";
+      EXPECT_EQ(number(4), static_cast<std::int64_t>(stages[stage].bytes.value)) << name;
+    }
+  }
+  for (const char* name : {"read", "decode", "augment", "tokenize", "sample", "collate", "fetch"}) {
+    EXPECT_TRUE(seen.contains(name)) << name;
+  }
 }
 
 TEST(SqlDeskTest, TheRowsAreCountedInTheLanguage) {
