@@ -20,12 +20,6 @@ using traces::SqlProblem;
 using traces::SqlTable;
 using traces::SqlValue;
 
-std::optional<double> NumberOfValue(const SqlValue& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  return std::nullopt;
-}
-
 std::filesystem::path TemporaryFolder() {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::temp_directory_path(error);
@@ -37,6 +31,17 @@ std::filesystem::path TemporaryFolder() {
 std::string CsvValueText(const SqlValue& value) {
   const auto* number = std::get_if<double>(&value);
   return number != nullptr ? fmt::format("{:.15g}", *number) : SqlValueText(value);
+}
+
+std::string RealText(double value) {
+  const double size = std::abs(value);
+  if (!(size >= 1e-4 && size < 1e15)) return fmt::format("{:.9g}", value);
+  const int before = size < 1 ? 1 : static_cast<int>(std::log10(size)) + 1;
+  std::string text = fmt::format("{:.{}f}", value, std::max(0, 9 - before));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 bool IsNull(const SqlValue& value) {
@@ -103,36 +108,36 @@ std::string SqlRowsText(const SqlReply& reply, Language language) {
 std::string SqlValueText(const SqlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{:.9g}", *number);
+  if (const auto* number = std::get_if<double>(&value)) return RealText(*number);
   return "";
+}
+
+std::optional<double> SqlNumber(const SqlValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::nullopt;
 }
 
 bool IsNumeric(const SqlTable& table, std::size_t column) {
   bool any = false;
   for (const auto& row : table.rows) {
-    const bool number = NumberOfValue(row[column]).has_value();
+    const bool number = SqlNumber(row[column]).has_value();
     if (!number && !IsNull(row[column])) return false;
     any = any || number;
   }
   return any;
 }
 
-std::optional<SqlCurve> CurveOf(const SqlTable& table) {
-  std::vector<std::size_t> numeric;
-  for (std::size_t c = 0; c < table.columns.size() && numeric.size() < 2; ++c) {
-    if (IsNumeric(table, c)) numeric.push_back(c);
+std::vector<SqlColumnFit> SqlColumnFits(const SqlTable& table) {
+  std::vector<SqlColumnFit> fits(table.columns.size());
+  for (std::size_t c = 0; c < fits.size(); ++c) {
+    fits[c].numeric = IsNumeric(table, c);
+    for (const auto& row : table.rows) {
+      std::string text = SqlValueText(row[c]);
+      if (text.size() > fits[c].longest.size()) fits[c].longest = std::move(text);
+    }
   }
-  if (numeric.size() < 2) return std::nullopt;
-  SqlCurve curve{numeric[0], numeric[1], {}};
-  for (const auto& row : table.rows) {
-    const auto x = NumberOfValue(row[curve.x]);
-    const auto y = NumberOfValue(row[curve.y]);
-    if (x && y && std::isfinite(*x) && std::isfinite(*y)) curve.points.emplace_back(*x, *y);
-  }
-  if (curve.points.size() < 2) return std::nullopt;
-  std::stable_sort(curve.points.begin(), curve.points.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return curve;
+  return fits;
 }
 
 std::vector<std::uint32_t> SortSqlRows(const SqlTable& table, int column, bool descending) {
@@ -142,8 +147,8 @@ std::vector<std::uint32_t> SortSqlRows(const SqlTable& table, int column, bool d
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     const SqlValue& left = table.rows[a][static_cast<std::size_t>(column)];
     const SqlValue& right = table.rows[b][static_cast<std::size_t>(column)];
-    const auto x = NumberOfValue(left);
-    const auto y = NumberOfValue(right);
+    const auto x = SqlNumber(left);
+    const auto y = SqlNumber(right);
     if (x && y) return *x < *y;
     const auto kind = [](const SqlValue& value, bool number) {
       return IsNull(value) ? 0 : number ? 1 : 2;

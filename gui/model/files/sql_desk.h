@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions in SQL about the shown trace, and their answers as table, curve and CSV.
+// Questions in SQL about the shown trace, and their answers as table and CSV. The chart of an
+// answer is in sql_chart.h.
 #pragma once
 
 #include <cstdint>
@@ -56,19 +57,20 @@ class SqlDesk {
 [[nodiscard]] std::string SqlProblemText(const SqlReply& reply, Language language);
 // How many rows there are, and how long the answer took. Requires: reply.good().
 [[nodiscard]] std::string SqlRowsText(const SqlReply& reply, Language language);
-// A value as a cell shows it; "" for NULL.
+// nullopt: not a number.
+[[nodiscard]] std::optional<double> SqlNumber(const traces::SqlValue& value);
+// A value as a cell shows it; "" for NULL. A real number has nine figures or all of its whole part,
+// without an exponent unless it is very large or very small.
 [[nodiscard]] std::string SqlValueText(const traces::SqlValue& value);
 // Whether a column holds at least one number, and nothing but numbers and NULL.
 [[nodiscard]] bool IsNumeric(const traces::SqlTable& table, std::size_t column);
 
-// The second numeric column over the first one, by ascending x.
-struct SqlCurve {
-  std::size_t x = 0;  // columns
-  std::size_t y = 0;
-  std::vector<std::pair<double, double>> points;
+// What the width of a column depends on.
+struct SqlColumnFit {
+  bool numeric = false;
+  std::string longest;  // of the texts of its cells, by bytes
 };
-// nullopt: there are no two numeric columns, or fewer than two rows have a number in both.
-[[nodiscard]] std::optional<SqlCurve> CurveOf(const traces::SqlTable& table);
+[[nodiscard]] std::vector<SqlColumnFit> SqlColumnFits(const traces::SqlTable& table);
 
 // The order of the rows by a column: first NULL, then numbers, then texts. A negative column keeps
 // the order.

@@ -16,6 +16,7 @@
 #include "gui/model/derived.h"
 #include "gui/model/document.h"
 #include "gui/model/files/compare.h"
+#include "gui/model/files/sql_chart.h"
 #include "gui/model/files/sql_desk.h"
 #include "gui/model/files/sweep.h"
 #include "gui/model/files/sweep_grid.h"
@@ -75,8 +76,9 @@ struct SqlViewState {
   bool unsorted = false;             // `order` must be made anew
   std::vector<std::uint32_t> order;  // of the answer to `ordered`
   std::optional<Asked> ordered;
-  std::optional<SqlCurve> curve;  // of the answer to `curve_of`
-  std::optional<Asked> curve_of;
+  std::vector<SqlColumnFit> fits;  // of the answer to `fitted`, as the chart
+  std::optional<SqlChart> chart;
+  std::optional<Asked> fitted;
 
   // Forgets all results that were made from the trace, because the trace is closed. The question
   // stays.

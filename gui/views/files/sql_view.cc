@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The SQL view: a question over the tables and views of the exported trace, and its answer as table
-// and curve.
+// and chart.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,30 +75,63 @@ void KeepSqlOrder(SqlViewState& state, const SqlReply& reply) {
   state.unsorted = false;
 }
 
+constexpr std::size_t kMostSqlColumns = 60;  // Dear ImGui's tables have at most 64
+
+// The width in which a column shows its longest number as a whole, or most of its longest text.
+float SqlColumnWidth(const Ui& ui, const std::string& title, const SqlColumnFit& fit) {
+  const float head = TextWidth(ui.body, title) + ui.Px(16);  // with the arrow of a sorted column
+  if (fit.numeric) {
+    return std::max(head, static_cast<float>(fit.longest.size()) * TextWidth(ui.body, "0"));
+  }
+  const float text = TextWidth(ui.body, analyzer::PlainText(fit.longest, 400));
+  return std::max(head, std::min(text, ui.Px(360)) + ui.Px(2));
+}
+
+// The width in which the table shows all its columns.
+float SqlTableWidth(const Ui& ui, const traces::SqlTable& table,
+                    const std::vector<SqlColumnFit>& fits) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  float width = style.ScrollbarSize + ui.Px(4);
+  for (std::size_t c = 0; c < std::min(fits.size(), kMostSqlColumns); ++c) {
+    width += SqlColumnWidth(ui, table.columns[c], fits[c]) + style.CellPadding.x * 2 + ui.Px(1);
+  }
+  return width;
+}
+
+// Draws a number whole, or an ellipsis where the column lies partly outside of the table: a part of
+// a number would be another number.
+void SqlNumberCell(const Ui& ui, const std::string& text) {
+  const ImDrawList* list = ImGui::GetWindowDrawList();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const float left = right - TextWidth(ui.body, text);
+  const bool whole = left >= list->GetClipRectMin().x - 1 && right <= list->GetClipRectMax().x + 1;
+  if (whole || text.empty()) return CellRight(ui, text, false);
+  ImGui::TextColored(Tint(ui.palette().dim), "…");
+}
+
 void DrawAnswerTable(const Ui& ui, SqlViewState& state, const SqlReply& reply, Area area) {
-  constexpr std::size_t kMostColumns = 60;  // Dear ImGui's tables have at most 64
   const traces::SqlTable& table = reply.answer.table;
-  const std::size_t columns = std::min(table.columns.size(), kMostColumns);
+  const std::size_t columns = std::min(state.fits.size(), kMostSqlColumns);
   if (columns == 0) return;
   BeginArea("answer", area, false);
   constexpr ImGuiTableFlags kSqlFlags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
                                         ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                         ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
                                         ImGuiTableFlags_SizingFixedFit;
+  // Another trace may have longer numbers.
+  ImGui::PushID(static_cast<int>(state.reply.key().serial));
   ImGui::PushID(state.asked.c_str());
   if (ImGui::BeginTable("rows", static_cast<int>(columns), kSqlFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    std::vector<bool> numeric;
     for (std::size_t c = 0; c < columns; ++c) {
-      numeric.push_back(IsNumeric(table, c));
       ImGui::TableSetupColumn(table.columns[c].c_str(), 0,
-                              numeric.back() ? ui.Px(120) : ui.Px(200));
+                              SqlColumnWidth(ui, table.columns[c], state.fits[c]));
     }
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (std::size_t c = 0; c < columns; ++c) {
       ImGui::TableNextColumn();
       ImGui::PushID(static_cast<int>(c));
-      if (numeric[c]) {
+      if (state.fits[c].numeric) {
         HeadRight(ui, table.columns[c], "");
       } else {
         ImGui::TableHeader(table.columns[c].c_str());
@@ -124,10 +156,12 @@ void DrawAnswerTable(const Ui& ui, SqlViewState& state, const SqlReply& reply, A
         for (std::size_t c = 0; c < columns; ++c) {
           ImGui::TableNextColumn();
           const std::string text = analyzer::PlainText(SqlValueText(row[c]), 400);
-          if (numeric[c]) {
-            CellRight(ui, text, false);
+          if (state.fits[c].numeric) {
+            SqlNumberCell(ui, text);
           } else {
-            ImGui::TextUnformatted(text.c_str());
+            const std::string shown = Elided(ui.body, text, ImGui::GetContentRegionAvail().x);
+            ImGui::TextUnformatted(shown.c_str());
+            if (shown != text) Tip(ui, text);
           }
         }
       }
@@ -135,36 +169,77 @@ void DrawAnswerTable(const Ui& ui, SqlViewState& state, const SqlReply& reply, A
     ImGui::EndTable();
   }
   ImGui::PopID();
+  ImGui::PopID();
   EndArea();
 }
 
-// Times of the database are nanoseconds, and their columns say so.
-std::function<std::string(double)> AxisTextOf(const std::string& column) {
-  if (column.ends_with("_ns")) return [](double ns) { return analyzer::DurationText(ns * 1e-9); };
-  return [](double value) { return fmt::format("{:.4g}", value); };
-}
-
-void DrawCurve(const Ui& ui, const traces::SqlTable& table, const SqlCurve& curve, Area area) {
-  Area inside = Headed(ui, Panel(ui, area), "");
-  DrawShortened(ui, ui.strong, {inside.min.x, area.min.y + ui.Px(12)}, Ink(ui.palette().text),
-                ui.F(Text::kSqlPlot, table.columns[curve.y], table.columns[curve.x]),
-                inside.width());
+void DrawSqlCurve(const Ui& ui, const traces::SqlTable& table, const SqlChart& chart, Area area) {
   PlotLine line{"", ui.palette().accent, {}, false};
   PlotAxes axes;
-  axes.x_low = curve.points.front().first;
-  axes.x_high = std::max(curve.points.back().first, axes.x_low + 1e-9);
+  axes.x_low = chart.points.front().first;
+  axes.x_high = chart.points.back().first;
   axes.y_low = 0;
   axes.y_high = 1e-9;
-  for (const auto& [x, y] : curve.points) {
+  for (const auto& [x, y] : chart.points) {
     line.points.push_back({x, y});
     axes.y_low = std::min(axes.y_low, y);
     axes.y_high = std::max(axes.y_high, y);
   }
   axes.y_high += 0.05 * (axes.y_high - axes.y_low);
-  axes.x_text = AxisTextOf(table.columns[curve.x]);
-  axes.y_text = AxisTextOf(table.columns[curve.y]);
-  const PlotFrame frame = BeginPlot(ui, inside, axes, {});
+  axes.x_text = SqlAxisText(table.columns[chart.x], axes.x_low, axes.x_high);
+  axes.y_text = SqlAxisText(table.columns[chart.y], axes.y_low, axes.y_high);
+  const PlotFrame frame = BeginPlot(ui, area, axes, {});
   DrawLine(ui, frame, line);
+}
+
+// Draws as many bars as there is room for, and says how many more there are.
+void DrawSqlBars(const Ui& ui, const traces::SqlTable& table, const SqlChart& chart, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float line = FontPixels(ui.small);
+  const float pitch = line + ui.Px(8);
+  const auto fit = static_cast<std::size_t>(std::max(1.0F, area.height() / pitch));
+  const std::size_t shown = chart.bars.size() <= fit ? chart.bars.size() : fit - 1;
+  double most = 0;
+  for (const auto& [name, value] : chart.bars) most = std::max(most, value);
+  const auto text_of = SqlAxisText(table.columns[chart.y], 0, most);
+  float names = 0;
+  float values = 0;
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string& name = chart.bars[i].first;
+    labels.push_back(name.empty() ? ui.T(Text::kGroupNone) : analyzer::PlainText(name, 400));
+    names = std::max(names, TextWidth(ui.small, labels.back()));
+    values = std::max(values, TextWidth(ui.small, text_of(chart.bars[i].second)));
+  }
+  names = std::min(names, area.width() * 0.4F);
+  const float left = area.min.x + names + ui.Px(8);
+  const float room = std::max(0.0F, area.max.x - left - values - ui.Px(6));
+  float y = area.min.y;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string label = PathElided(ui.small, labels[i], names);
+    DrawText(list, ui.small, {area.min.x, y}, Ink(p.text), label);
+    const float end = left + room * static_cast<float>(chart.bars[i].second / most);
+    list->AddRectFilled({left, y}, {std::max(end, left + ui.Px(1)), y + line}, Ink(p.accent),
+                        ui.Px(2));
+    DrawText(list, ui.small, {end + ui.Px(6), y}, Ink(p.dim), text_of(chart.bars[i].second));
+    y += pitch;
+  }
+  if (shown < chart.bars.size()) {
+    DrawText(list, ui.small, {area.min.x, y}, Ink(p.dim),
+             fmt::format("+{}", chart.bars.size() - shown));
+  }
+}
+
+void DrawSqlChart(const Ui& ui, const traces::SqlTable& table, const SqlChart& chart, Area area) {
+  const Area inside = Headed(ui, Panel(ui, area), "");
+  DrawShortened(ui, ui.strong, {inside.min.x, area.min.y + ui.Px(12)}, Ink(ui.palette().text),
+                SqlChartTitle(table, chart, ui.language), inside.width());
+  if (chart.bars.empty()) {
+    DrawSqlCurve(ui, table, chart, inside);
+  } else {
+    DrawSqlBars(ui, table, chart, inside);
+  }
 }
 
 // Whether the first answer takes at most about a second. Then the question that the view proposes
@@ -196,14 +271,19 @@ void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area a
     workspace.CopyText(SqlCsv(table, state.order));
   }
   area.min.y += line + ui.Px(8);
-  if (state.curve_of != state.reply.key()) {
-    state.curve = CurveOf(table);
-    state.curve_of = state.reply.key();
+  if (state.fitted != state.reply.key()) {
+    state.fits = SqlColumnFits(table);
+    state.chart = SqlChartOf(table);
+    state.fitted = state.reply.key();
   }
-  if (state.curve) {
-    const float right = area.max.x;
-    area.max.x = area.min.x + (area.width() - ui.Px(10)) * 0.58F;
-    DrawCurve(ui, table, *state.curve, {{area.max.x + ui.Px(10), area.min.y}, {right, area.max.y}});
+  // The columns come first: the chart takes what they leave, if that is enough for a chart.
+  const float edges = ui.Px(2 * 14);  // of the table's panel
+  const float gap = ui.Px(10);
+  const float right = area.max.x;
+  const float end = area.min.x + SqlTableWidth(ui, table, state.fits) + edges;
+  if (state.chart && right - end - gap >= ui.Px(260)) {
+    area.max.x = end;
+    DrawSqlChart(ui, table, *state.chart, {{end + gap, area.min.y}, {right, area.max.y}});
   }
   DrawAnswerTable(ui, state, reply, Panel(ui, area));
 }
@@ -215,8 +295,9 @@ void SqlViewState::ForgetTrace() {
   desk = std::make_shared<SqlDesk>();
   order = {};
   ordered.reset();
-  curve.reset();
-  curve_of.reset();
+  fits = {};
+  chart.reset();
+  fitted.reset();
 }
 
 void DrawSql(const Ui& ui, Workspace& workspace, Area area) {

@@ -160,17 +160,26 @@ TEST(SqlDeskTest, TheRowsAreCountedInTheLanguage) {
   EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("0 rows, "));
 }
 
-TEST(SqlDeskTest, TwoNumericColumnsAreACurve) {
-  using std::int64_t;
-  const auto curve =
-      CurveOf(Rows({{"x", int64_t{3}, 0.5}, {"y", int64_t{1}, 2.5}, {"z", kNull, 1.0}}));
-  ASSERT_TRUE(curve.has_value());
-  EXPECT_EQ(curve->x, 1U);
-  EXPECT_EQ(curve->y, 2U);
-  EXPECT_THAT(curve->points, ElementsAre(std::pair(1.0, 2.5), std::pair(3.0, 0.5)));
-  EXPECT_FALSE(CurveOf(Rows({{"x", int64_t{3}}, {"y", int64_t{4}}})).has_value());
-  EXPECT_FALSE(CurveOf(Rows({{int64_t{3}, int64_t{3}}})).has_value()) << "one point";
-  EXPECT_FALSE(IsNumeric(Rows({{kNull}}), 0));
+TEST(SqlDeskTest, AColumnHasTheWidthOfItsLongestCell) {
+  const auto fits = SqlColumnFits(
+      Rows({{"stage", std::int64_t{7}, kNull}, {"x", std::int64_t{36'500'000'000}, kNull}}));
+  ASSERT_EQ(fits.size(), 3U);
+  EXPECT_FALSE(fits[0].numeric);
+  EXPECT_EQ(fits[0].longest, "stage");
+  EXPECT_TRUE(fits[1].numeric);
+  EXPECT_EQ(fits[1].longest, "36500000000");
+  EXPECT_FALSE(fits[2].numeric) << "nothing but NULL";
+}
+
+TEST(SqlDeskTest, TheWholePartOfANumberHasNoExponent) {
+  const auto text = [](double value) { return SqlValueText(traces::SqlValue(value)); };
+  EXPECT_EQ(text(1238646614.25), "1238646614");
+  EXPECT_EQ(text(-22671694877.25), "-22671694877");
+  EXPECT_EQ(text(1476021.801888021), "1476021.8");
+  EXPECT_EQ(text(0.1), "0.1");
+  EXPECT_EQ(text(0), "0");
+  EXPECT_EQ(text(1e20), "1e+20");
+  EXPECT_EQ(text(1e-9), "1e-09");
 }
 
 TEST(SqlDeskTest, RowsAreSortedAndWrittenAsCsv) {
@@ -185,7 +194,7 @@ TEST(SqlDeskTest, RowsAreSortedAndWrittenAsCsv) {
 TEST(SqlDeskTest, ACopyIsAsExactAsTheAnswer) {
   const SqlTable table = Rows({{1234567890.125}, {0.1}});
   EXPECT_EQ(SqlCsv(table, {0, 1}), "a\n1234567890.125\n0.1\n");
-  EXPECT_EQ(SqlValueText(table.rows[0][0]), "1.23456789e+09") << "short, for a cell";
+  EXPECT_EQ(SqlValueText(table.rows[0][0]), "1234567890") << "short, for a cell";
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ TEST_F(WalkPlace, AQuestionInSqlIsAskedCopiedAndAskedAgain) {
   workspace().view = ViewId::kSql;
   app_->Show(document);
   SqlViewState& state = workspace().sql;
-  ASSERT_TRUE(Until([&] { return state.curve.has_value(); }));
+  ASSERT_TRUE(Until([&] { return state.chart.has_value(); }));
   EXPECT_EQ(state.order.size(), 200U);
   const std::string command = ViewCommand(workspace());
   EXPECT_NE(command.find("--view sql --sql 'SELECT delivered_ns, waited_ns FROM batches'"),
