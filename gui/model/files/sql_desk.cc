@@ -105,6 +105,10 @@ std::string SqlRowsText(const SqlReply& reply, Language language) {
                 CountText(static_cast<double>(table.rows.size())), took);
 }
 
+std::string SqlManySpansText(std::uint64_t spans, Language language) {
+  return Filled(Text::kSqlManySpans, language, CountText(static_cast<double>(spans)));
+}
+
 std::string SqlValueText(const SqlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);

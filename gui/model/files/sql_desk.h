@@ -57,6 +57,8 @@ class SqlDesk {
 [[nodiscard]] std::string SqlProblemText(const SqlReply& reply, Language language);
 // How many rows there are, and how long the answer took. Requires: reply.good().
 [[nodiscard]] std::string SqlRowsText(const SqlReply& reply, Language language);
+// Why the view asks nothing by itself: the first question about so many spans takes long.
+[[nodiscard]] std::string SqlManySpansText(std::uint64_t spans, Language language);
 // nullopt: not a number.
 [[nodiscard]] std::optional<double> SqlNumber(const traces::SqlValue& value);
 // A value as a cell shows it; "" for NULL. A real number has nine figures or all of its whole part,

@@ -39,6 +39,9 @@
   X(kSqlCut, "first rows only: {}, {}", "前 {} 行，{}") \
   X(kSqlPlot, "{} over {}", "{} 随 {} 的变化") \
   X(kSqlBars, "{} by {}", "{}（按 {}）") \
+  X(kSqlManySpans, \
+    "{} spans: the first query builds a database, which takes a while. Press Run.", \
+    "共 {} 条记录：首次查询需要建立数据库，耗时较长。请点击“运行”。") \
   X(kSqlForbidden, "Only SELECT over this trace is allowed.", "只能对此跟踪执行 SELECT。") \
   X(kSqlTooLong, "It took longer than 10 s and was stopped.", "耗时超过 10 秒，已停止。") \
   X(kSqlStopped, "Stopped.", "已停止。") \

@@ -242,12 +242,11 @@ void DrawSqlChart(const Ui& ui, const traces::SqlTable& table, const SqlChart& c
   }
 }
 
-// Whether the first answer takes at most about a second. Then the question that the view proposes
-// is asked at once, so that the view shows something.
-bool AnswersSoon(const Document& document) {
+// Whether the first answer takes longer than about a second, so that the view does not ask its
+// first question by itself. The other documents are asked about at once.
+bool HasManySpans(const Document& document) {
   constexpr std::uint64_t kFewSpans = 500'000;  // all of them are written into the database
-  return document.trace != nullptr && document.timeline != nullptr &&
-         document.timeline->spans <= kFewSpans;
+  return document.timeline->spans > kFewSpans;
 }
 
 void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area area) {
@@ -312,7 +311,15 @@ void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
     state.column = -1;
     ++state.number;
   }
-  if (state.asked.empty() && AnswersSoon(workspace.document)) state.asked = state.text;
+  const Area below{{area.min.x, area.min.y + ui.Px(180)}, area.max};
+  const Document& document = workspace.document;
+  if (state.asked.empty() && document.trace != nullptr && document.timeline != nullptr) {
+    if (HasManySpans(document)) {
+      DrawEmpty(ui, below, SqlManySpansText(document.timeline->spans, ui.language), "");
+      return;
+    }
+    state.asked = state.text;
+  }
   if (state.asked.empty()) return;
   const SqlViewState::Asked key{workspace.document.serial, state.asked, state.number};
   const SqlReply* reply = state.reply.Get(
@@ -320,7 +327,6 @@ void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
       [key, trace = workspace.document.trace, desk = state.desk](const std::stop_token& stop) {
         return desk->Ask(trace, key.question, stop);
       });
-  const Area below{{area.min.x, area.min.y + ui.Px(180)}, area.max};
   if (reply == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, below, Ink(p.dim), ui.T(Text::kAnalysing));
     return;

@@ -160,6 +160,12 @@ TEST(SqlDeskTest, TheRowsAreCountedInTheLanguage) {
   EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("0 rows, "));
 }
 
+TEST(SqlDeskTest, ATraceWithManySpansSaysWhyNothingIsShownYet) {
+  EXPECT_EQ(SqlManySpansText(10'000'000, Language::kEnglish),
+            "10.0M spans: the first query builds a database, which takes a while. Press Run.");
+  EXPECT_THAT(SqlManySpansText(10'000'000, Language::kChinese), StartsWith("共 10.0M 条记录"));
+}
+
 TEST(SqlDeskTest, AColumnHasTheWidthOfItsLongestCell) {
   const auto fits = SqlColumnFits(
       Rows({{"stage", std::int64_t{7}, kNull}, {"x", std::int64_t{36'500'000'000}, kNull}}));
