@@ -109,7 +109,10 @@ struct SqliteTotals {
     if (time.augment >= 0) stages[StageId::kAugment].Add(time.augment, time.augment_cpu);
     if (time.queued > 0) stages[StageId::kRead].queued += time.queued;
     SpanSums& name = names[{span.stage, span.name.value}];
-    name.Add(span.busy.value >= 0 ? span.busy.value : span.duration.value, span.cpu.value);
+    // A damaged span may claim more than its duration.
+    const std::int64_t longest = std::max<std::int64_t>(span.duration.value, 0);
+    name.Add(span.busy.value >= 0 ? std::min(span.busy.value, longest) : longest,
+             std::min(span.cpu.value, longest));
     SpanSums::AddKnown(name.own, time.own);
   }
 };
