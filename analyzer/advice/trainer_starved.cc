@@ -50,9 +50,13 @@ Fewer FewerWorkers(const RuleInput& input) {
 
 void TrainerStarved(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
-  if (!input.HasKernels()) out.Needs("trainer-starved", Say<words::kRuleNeedsKernels>());
-  if (input.diagnosis.wait_fraction >= 0.05) return;
   const DeviceActivity& device = input.loader().device;
+  if (!input.HasKernels()) {
+    out.Needs("trainer-starved", Say<words::kRuleNeedsKernels>());
+  } else if (!device.called) {
+    out.Needs("trainer-starved", Say<words::kRuleNeedsCalls>());
+  }
+  if (input.diagnosis.wait_fraction >= 0.05) return;
   if (!device.kernels || device.window <= 0 || device.computing <= 0) return;
   const double idle = device.Share(device.idle.launch + device.idle.sync);
   if (idle < 0.15 || !CoresAreFull(input)) return;

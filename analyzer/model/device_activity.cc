@@ -54,7 +54,7 @@ void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes
   idle.loader += Take(left, times.waits);
   idle.copy += Take(left, records.copy_calls);
   idle.sync += Take(left, records.syncs);
-  idle.launch += Take(left, times.steps);
+  if (records.called) idle.launch += Take(left, times.steps);
   idle.unknown += Length(left);
 }
 
@@ -157,6 +157,7 @@ DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
   activity.kernels = records.kernels();
   activity.on_device = records.on_device;
   activity.calls = records.calls;
+  activity.called = records.called;
   if (activity.window <= 0) return activity;
   for (const Batch& batch : run.batches) {
     if (batch.was_delivered() && Within(windows, batch.delivered, batch.delivered + 1) > 0) {

@@ -20,8 +20,9 @@ struct IdleCauses {
                        // was in a call that copies to the device
   double loader = 0;   // the loop waited for a batch
   double sync = 0;     // the loop waited for the device, but the device had nothing to do
-  double launch = 0;   // the loop was in its step: launching, or in Python
-  double unknown = 0;  // the loop was neither in a wait nor in a step
+  double launch = 0;   // the loop was in its step: launching, or in Python. 0 if no calls were
+                       // recorded (DeviceRecords::called)
+  double unknown = 0;  // anything else
 };
 
 // What the loop's thread spent its time on. Units: seconds.
@@ -81,6 +82,7 @@ struct DeviceActivity {
   bool kernels = false;              // kernels were recorded; else only copies, and no idle time
   bool on_device = false;            // as in DeviceRecords
   bool calls = false;                // as in DeviceRecords
+  bool called = false;               // as in DeviceRecords
   std::vector<CopyTotals> copies;    // by kind of memory, those that occurred
   std::vector<DeviceShare> devices;  // by device
   std::vector<DeviceCopy> slowest;   // at most 8 copies; those with the most time without kernels

@@ -74,6 +74,7 @@ class Reader {
         }
         return;
       case StageId::kCall: {
+        out_.called = true;
         if (!IsCopy(span, CopyWay::kToDevice)) return;
         if (thread == loop_thread_) out_.copy_calls.push_back(stretch);
         if (wire::HasCorrelation(span.sample)) {
@@ -84,6 +85,7 @@ class Reader {
         return;
       }
       case StageId::kSync:
+        out_.called = true;
         if (thread == loop_thread_) out_.syncs.push_back(stretch);
         return;
       default:

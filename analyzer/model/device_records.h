@@ -59,6 +59,9 @@ struct DeviceRecords {
   IntervalSet syncs;                     // the loop's thread is in a call that waits for the device
   bool on_device = false;  // copies are transfers on a stream; else calls seen from the host
   bool calls = false;      // some copy on a stream was matched with the call that requested it
+  // Calls of the driver, or waits for the device, were recorded in the process. If not, nobody
+  // knows what the loop did in its steps.
+  bool called = false;
 
   [[nodiscard]] bool kernels() const { return !devices.empty() && kernel_count > 0; }
   std::uint64_t kernel_count = 0;

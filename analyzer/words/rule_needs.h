@@ -17,6 +17,8 @@ inline constexpr Message kRuleNeedsKernels{"rule-needs.kernels", "GPU kernels in
                                            "录制中包含 GPU 内核"};
 inline constexpr Message kRuleNeedsCopies{
     "rule-needs.copies", "host-to-device copies in the recording", "录制中包含到 GPU 的拷贝"};
+inline constexpr Message kRuleNeedsCalls{
+    "rule-needs.calls", "calls of the GPU's driver in the recording", "录制中包含 GPU 驱动调用"};
 inline constexpr Message kRuleNeedsGpu{"rule-needs.gpu", "a run with a GPU", "使用 GPU 的运行"};
 inline constexpr Message kRuleNeedsTypes{"rule-needs.types", "the data types of a batch",
                                          "批次的数据类型"};

@@ -131,13 +131,29 @@ TEST(PageableCopiesTest, IsSilentOfOnePercent) {
   EXPECT_FALSE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 20, 0.2})));
 }
 
-// Adds a kernel to each step, from the fraction `from` to the fraction `to` of its length.
+bool SaysNotChecked(const std::string& id, const Synthetic& run, const Change& change = {}) {
+  traces::TraceData data = testing::MakeSynthetic(run);
+  if (change) change(data);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  const std::string json = ReportJson(report);
+  const std::size_t list = json.find("\"not_checked\"");
+  const std::size_t end = json.find("\"suggestion\"", list);
+  const std::size_t at = json.find(id, list);
+  return at < end &&
+         ReportText(report, Colour::kOff, Detail::kAll).find("not checked") != std::string::npos;
+}
+
+// Adds to each step a kernel from the fraction `from` to the fraction `to` of its length, and at
+// its end the call that launches the next one.
 Change Kernels(double from, double to) {
   return [=](traces::TraceData& data) {
     traces::ThreadInfo stream;
     stream.tid = 7;
     data.threads.push_back(stream);
     std::vector<traces::Span> kernels;
+    std::vector<traces::Span> calls;
+    const StringId name = data.Intern("cudaLaunchKernel");
     for (const traces::Span& span : data.spans[0]) {
       if (span.stage != traces::StageId::kStep) continue;
       traces::Span kernel;
@@ -146,7 +162,14 @@ Change Kernels(double from, double to) {
       kernel.start.value = span.start.value + static_cast<std::int64_t>(from * length);
       kernel.duration.value = static_cast<std::int64_t>((to - from) * length);
       kernels.push_back(kernel);
+      traces::Span call;
+      call.stage = traces::StageId::kCall;
+      call.name = name;
+      call.start.value = span.end().value - 10'000;
+      call.duration.value = 10'000;
+      calls.push_back(call);
     }
+    data.spans[0].insert(data.spans[0].end(), calls.begin(), calls.end());
     data.spans.push_back(kernels);
   };
 }
@@ -168,6 +191,17 @@ TEST(CopiesNotOverlappedTest, IsSilentWithoutKernels) {
 TEST(KernelLaunchBoundTest, SpeaksOfAnIdleGpu) {
   EXPECT_TRUE(
       Finds("kernel-launch-bound", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 40, 0}), Kernels(0, 0.6)));
+}
+
+// Without calls and waits for the device, nobody knows whether the loop launched in its step.
+TEST(KernelLaunchBoundTest, AsksForCallsIfOnlyKernelsWereRecorded) {
+  const Synthetic run = WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 40, 0});
+  const Change kernels_alone = [](traces::TraceData& data) {
+    testing::AddDevice(data, {.copy = 0, .kernels = 24, .launches = false});
+  };
+  EXPECT_FALSE(Finds("kernel-launch-bound", run, kernels_alone));
+  EXPECT_TRUE(SaysNotChecked("kernel-launch-bound", run, kernels_alone));
+  EXPECT_TRUE(SaysNotChecked("trainer-starved", run, kernels_alone));
 }
 
 TEST(KernelLaunchBoundTest, IsSilentWhenTheGpuIsBusy) {
@@ -217,19 +251,6 @@ TEST(RankImbalanceTest, NamesTheRankThatWaits) {
 TEST(RankImbalanceTest, IsSilentWhenAllWaitAlike) {
   const Costs costs{1, 60, 2, 0.5, 0.1, 0.3, 4, 0};
   EXPECT_FALSE(FindingOf("rank-imbalance", TwoRanks(costs, costs)));
-}
-
-bool SaysNotChecked(const std::string& id, const Synthetic& run, const Change& change = {}) {
-  traces::TraceData data = testing::MakeSynthetic(run);
-  if (change) change(data);
-  const auto trace = traces::MakeTrace(std::move(data));
-  const Report report = BuildReport(*trace, "t");
-  const std::string json = ReportJson(report);
-  const std::size_t list = json.find("\"not_checked\"");
-  const std::size_t end = json.find("\"suggestion\"", list);
-  const std::size_t at = json.find(id, list);
-  return at < end &&
-         ReportText(report, Colour::kOff, Detail::kAll).find("not checked") != std::string::npos;
 }
 
 TEST(NotCheckedTest, NamesRulesOfGpusWithoutOne) {

@@ -151,6 +151,14 @@ TEST(DeviceActivityTest, IdleTimeHasTheCauseThatHeldTheLoop) {
   EXPECT_NEAR(activity.idle.unknown, 0, 1e-6);
 }
 
+TEST(DeviceActivityTest, WithoutCallsTheIdleTimeOfAStepHasNoCause) {
+  const Diagnosis diagnosis = DiagnoseWith(kReady, {.copy = 0, .kernels = 4, .launches = false});
+  const DeviceActivity& activity = diagnosis.loader->device;
+  EXPECT_EQ(activity.idle.launch, 0);
+  EXPECT_NEAR(activity.idle.unknown / static_cast<double>(activity.batches), 6e-3, 1e-4);
+  EXPECT_NEAR(Parts(activity), activity.window, 1e-6);
+}
+
 TEST(DeviceActivityTest, AWaitBehindKernelsIsSeenByTheLoopAlone) {
   OnDevice device;
   device.copy = 0;

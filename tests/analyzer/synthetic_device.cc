@@ -34,6 +34,7 @@ void AddDevice(traces::TraceData& data, const OnDevice& device) {
   const StringId copy_name = data.Intern(memory);
   const StringId call_name = data.Intern("cudaMemcpyAsync: " + memory);
   const StringId kernel_name = data.Intern(device.kernel);
+  const StringId launch_name = data.Intern("cudaLaunchKernel");
   const StringId sync_name = data.Intern("cudaStreamSynchronize");
   std::vector<Span> stream;
   std::vector<Span> calls;
@@ -69,8 +70,12 @@ void AddDevice(traces::TraceData& data, const OnDevice& device) {
       now = end + Ms(device.gap).value;
     }
     busy = now;
+    const std::int64_t end = step.end().value;
+    if (device.copy <= 0 && device.launches) {
+      const std::int64_t launched = end - Ms(device.sync).value;
+      calls.push_back(Make(StageId::kCall, launched - 10'000, launched, launch_name));
+    }
     if (device.sync > 0) {
-      const std::int64_t end = step.end().value;
       calls.push_back(Make(StageId::kSync, end - Ms(device.sync).value, end, sync_name));
     }
   }

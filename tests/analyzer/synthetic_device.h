@@ -22,6 +22,7 @@ struct OnDevice {
   double sync = 0;         // at the end of the step the loop waits for the device
   bool pageable = true;    // the call lasts until the transfer is done; else it returns at once
   bool correlated = true;  // calls were recorded with their numbers
+  bool launches = true;    // a step without a copy ends with a call that launches
   bool keyed = true;       // device spans name their batch
   std::uint64_t bytes = 10'000'000;
   std::string kernel = "ampere_sgemm_128x64";
