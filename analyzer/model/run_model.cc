@@ -334,6 +334,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   model.cut = trace.losses().truncated;
   const std::string mode = TextFact(trace.facts(), "record.mode");
   model.collected = mode == "collector" || mode == "merged";
+  model.imported = mode == "imported";
   for (const traces::ProcessInfo& process : trace.processes()) {
     model.roles.push_back(process.role);
     if (process.role == wire::kRoleConsumer) ++model.consumers;

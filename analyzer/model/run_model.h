@@ -97,6 +97,7 @@ struct RunModel {
   TimeNs end;
   bool cut = false;        // the file ends early, for each process at another time
   bool collected = false;  // penstock record made the trace, or traces that were merged into it
+  bool imported = false;   // made from another program's file
   StageTable stages;
   double startup_workers = 0;  // seconds of startup spans outside of training processes
   // The main loader comes first: the loader that the loop waits for most, in the slowest rank.

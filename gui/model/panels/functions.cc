@@ -180,7 +180,7 @@ bool FollowsLoader(const traces::ProcessInfo& process) {
 
 // Reads the reason that agent/python/penstock_hooks/functions.py writes as the fact
 // "functions.off". A reason that is not in the table names a tool.
-NoFunctions WhyNoFunctions(const traces::Trace& trace) {
+NoFunctions WhyNoFunctions(const traces::Trace& trace, const analyzer::RunModel& run) {
   constexpr std::array<std::pair<std::string_view, NoFunctions>, 3> kReasons = {
       {{"switched off", NoFunctions::kSwitchedOff},
        {"this Python", NoFunctions::kPython},
@@ -193,9 +193,14 @@ NoFunctions WhyNoFunctions(const traces::Trace& trace) {
     if (why == text) return reason;
   }
   if (!why.empty()) return NoFunctions::kOtherTool;
+  if (run.imported) return NoFunctions::kImported;
   const bool follows =
       std::any_of(trace.processes().begin(), trace.processes().end(), FollowsLoader);
-  if (!follows) return NoFunctions::kNoLoader;
+  if (!follows) {
+    const bool loader = std::any_of(run.loaders.begin(), run.loaders.end(),
+                                    [](const auto& one) { return one.config.kind == "pytorch"; });
+    return loader ? NoFunctions::kUnfollowed : NoFunctions::kNoLoader;
+  }
   return Seconds(trace.end() - trace.begin()) < kLongEnough ? NoFunctions::kShort
                                                             : NoFunctions::kTooManyCalls;
 }
@@ -265,7 +270,8 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
   for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
     if (!profile.paths.empty()) model.profiles.push_back(UnitProfileOf(profile, read));
   }
-  model.missing = model.profiles.empty() ? WhyNoFunctions(trace) : NoFunctions::kNone;
+  model.missing =
+      model.profiles.empty() ? WhyNoFunctions(trace, report.diagnosis.run) : NoFunctions::kNone;
   model.unusual_text = UnusualFunctionText(model);
   return model;
 }

@@ -81,7 +81,9 @@ struct UnitProfile {
 
 enum class NoFunctions : std::uint8_t {
   kNone,          // functions were recorded
-  kNoLoader,      // no Python process with a loader of PyTorch, or another tool's file
+  kNoLoader,      // no loader of PyTorch
+  kImported,      // another program's file, which has no calls
+  kUnfollowed,    // a loader of PyTorch, but not with hooks that can follow calls
   kShort,         // the run was too short for a followed unit
   kTooManyCalls,  // the run was long enough, but a unit has too many calls
   kSwitchedOff,   // by PENSTOCK_FUNCTIONS

@@ -64,8 +64,15 @@
     "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行太短，一个也来不及跟踪。") \
   X(kNoCallsShortHow, "Record half a minute or more:", "请录制半分钟以上：") \
   X(kNoCallsNoLoader, \
-    "Penstock follows calls in Python programs with a DataLoader of PyTorch. This file has none: the program or its loader is of another kind, or another tool recorded it.", \
-    "Penstock 在使用 PyTorch DataLoader 的 Python 程序中跟踪调用。此文件中没有这样的程序：程序或其加载器属于其他类型，或由其他工具录制。") \
+    "Penstock follows calls in Python programs with a DataLoader of PyTorch. This run has none: the program or its loader is of another kind.", \
+    "Penstock 在使用 PyTorch DataLoader 的 Python 程序中跟踪调用。此次运行中没有这样的程序：程序或其加载器属于其他类型。") \
+  X(kNoCallsImported, \
+    "This trace was imported. The file that it was made from has no calls of Python functions that Penstock could follow.", \
+    "此跟踪由其他程序的文件导入，该文件中没有 Penstock 可跟踪的 Python 函数调用。") \
+  X(kNoCallsUnfollowed, \
+    "This run has a DataLoader of PyTorch, but what recorded it followed no calls: an older version, or no hooks in Python.", \
+    "此次运行使用了 PyTorch DataLoader，但录制时没有跟踪调用：使用了旧版本，或没有启用 Python 钩子。") \
+  X(kNoCallsAgain, "Record again with this version:", "请用此版本重新录制：") \
   X(kNoCallsTooMany, \
     "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. In this run no sample, batch or step fitted into that: single ones have too many calls, or the workers live too short.", \
     "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行中，没有样本、批次或训练步能在该开销内跟踪：单个的调用太多，或工作进程存活时间太短。") \

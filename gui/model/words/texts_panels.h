@@ -69,12 +69,15 @@
   X(kIoAboutReads, "Findings about reading", "关于读取的发现") \
   X(kIoNoReads, "No reads of files were recorded.", "没有录制到文件读取。") \
   X(kIoNoReadsWhy, \
-    "Penstock sees read(), mmap and stdio of files that look like a dataset. Data from a " \
-    "network service, or generated in memory, does not pass there.", \
-    "Penstock 能看到数据集文件的 read()、mmap 和 " \
-    "stdio。来自网络服务或在内存中生成的数据不经过这些调用。") \
+    "Penstock sees read(), mmap and stdio of files that look like a dataset. Data from a network service, or generated in memory, does not pass there.", \
+    "Penstock 能看到数据集文件的 read()、mmap 和 stdio。来自网络服务或在内存中生成的数据不经过这些调用。") \
+  X(kIoNoReadsImported, \
+    "This trace was imported. The file that it was made from has no reads of files.", \
+    "此跟踪由其他程序的文件导入，该文件中没有文件读取。") \
+  X(kRecordItself, "To record the run with Penstock itself:", "用 Penstock 直接录制：") \
   X(kIoNoReadsHere, "No reads begin in the selection.", "选区内没有读取。") \
-  X(kIoNoPaths, "The names of the files were not recorded.", "未记录文件名。") \
+  X(kIoNoPaths, "The names of the files were not recorded. penstock record records them.", \
+    "未记录文件名：用 penstock record 录制即可得到。") \
   X(kIoMapped, "{} of it mapped, not read: it comes with page faults", "其中 {} 为内存映射：随缺页载入") \
   /* GPU */ \
   X(kGpuComputing, "Computing", "正在计算") \
@@ -122,8 +125,7 @@
   X(kGpuKernel, "kernel", "GPU 内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \
   X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
-  X(kGpuNvmlNote, \
-    "NVML: of the whole device, averaged over 0.2 to 1 s", \
+  X(kGpuNvmlNote, "NVML: of the whole device, averaged over 0.2 to 1 s", \
     "NVML：整个设备，0.2 至 1 秒的平均") \
   X(kGpuNvmlUtilization, "some kernel ran", "有 GPU 内核运行的时间") \
   X(kGpuNvmlMemory, "memory in use", "显存占用") \
@@ -142,14 +144,11 @@
     "The program used no GPU that could be seen, or nothing of it could be recorded.", \
     "程序没有使用可见的 GPU，或者无法录制其信息。") \
   X(kGpuMissing, "Missing", "缺少") \
-  X(kGpuMissKernels, \
-    "kernels: when the GPU computed, and why it stood still", \
+  X(kGpuMissKernels, "kernels: when the GPU computed, and why it stood still", \
     "GPU 内核：GPU 何时计算，为何空闲") \
-  X(kGpuMissCopies, \
-    "copies: how many, how large, how fast, from pageable or pinned memory", \
+  X(kGpuMissCopies, "copies: how many, how large, how fast, from pageable or pinned memory", \
     "拷贝：次数、大小、速度，来自可分页还是锁页内存") \
-  X(kGpuMissCounters, \
-    "counters: utilisation, memory, power, PCIe traffic", \
+  X(kGpuMissCounters, "counters: utilisation, memory, power, PCIe traffic", \
     "计数器：利用率、显存、功率、PCIe 流量") \
   X(kGpuRecordThem, "To record them:", "录制方法：") \
   X(kGpuWhyNot, \
@@ -187,14 +186,11 @@
   X(kMemoryUss, "own", "独占") \
   X(kMemoryPss, "with its share", "含分摊") \
   X(kMemoryRss, "RSS (resident)", "常驻内存（RSS）") \
-  X(kMemoryUssTip, \
-    "USS: memory that ends with the process, shared with nobody", \
+  X(kMemoryUssTip, "USS: memory that ends with the process, shared with nobody", \
     "USS：进程独占、随其结束而释放的内存") \
-  X(kMemoryPssTip, \
-    "PSS: its own memory, and its share of what several processes share; may be added up", \
+  X(kMemoryPssTip, "PSS: its own memory, and its share of what several processes share; may be added up", \
     "PSS：独占内存加上共享部分的分摊，可以相加") \
-  X(kMemoryRssTip, \
-    "RSS: all of its memory that is resident; what is shared counts in every process", \
+  X(kMemoryRssTip, "RSS: all of its memory that is resident; what is shared counts in every process", \
     "RSS：全部驻留内存，共享部分在每个进程中重复计入") \
   X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
   X(kMemoryOfParent, "shared", "共享") \
@@ -202,8 +198,7 @@
     "Memory that a worker shares with the training process since the fork: where the curve falls, pages were copied", \
     "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
-  X(kMemoryNeeds, \
-    "Memory was not recorded: record with penstock record", \
+  X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
   X(kMemoryMapped, "RSS", "RSS") \
   /* Ranks */ \

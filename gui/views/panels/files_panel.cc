@@ -96,7 +96,7 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
   }
   if (!io.paths) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
-                    ui.T(Text::kIoNoPaths));
+                    Elided(ui.body, ui.T(Text::kIoNoPaths), inside.width()));
     return;
   }
   std::optional<Call> chosen;

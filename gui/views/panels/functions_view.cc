@@ -48,6 +48,14 @@ void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area a
       nothing.how = Text::kNoCallsPythonHow;
       nothing.command = PenstockCommand(trace, "doctor");
       break;
+    case NoFunctions::kImported:
+      nothing.why = Text::kNoCallsImported;
+      nothing.how = Text::kRecordItself;
+      break;
+    case NoFunctions::kUnfollowed:
+      nothing.why = Text::kNoCallsUnfollowed;
+      nothing.how = Text::kNoCallsAgain;
+      break;
     case NoFunctions::kTooManyCalls:
       nothing.why = Text::kNoCallsTooMany;
       nothing.how = Text::kNoCallsTooManyHow;

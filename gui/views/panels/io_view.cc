@@ -193,6 +193,16 @@ float DrawHosts(const Ui& ui, const analyzer::Report& report, Area area) {
   return height;
 }
 
+Nothing NoReads(const Workspace& workspace) {
+  const traces::Trace& trace = *workspace.document.trace;
+  if (workspace.document.analysis->report.diagnosis.run.imported) {
+    return {Text::kIoNoReads, Text::kIoNoReadsImported, Text::kRecordItself,
+            PenstockCommand(trace, "record")};
+  }
+  return {Text::kIoNoReads, Text::kIoNoReadsWhy, Text::kSeeWhatIsSeen,
+          PenstockCommand(trace, "doctor")};
+}
+
 void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area) {
   const float gap = ui.Px(10);
   const DataSet set = DataSetOf(*workspace.document.trace, workspace.document.analysis->report);
@@ -237,10 +247,7 @@ void DrawIo(const Ui& ui, Workspace& workspace, Area area) {
   if (io == nullptr) return;
   if (io->reads == 0) {
     if (workspace.Range()) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
-    return DrawNothing(ui, workspace,
-                       {Text::kIoNoReads, Text::kIoNoReadsWhy, Text::kSeeWhatIsSeen,
-                        PenstockCommand(*workspace.document.trace, "doctor")},
-                       area);
+    return DrawNothing(ui, workspace, NoReads(workspace), area);
   }
   ScrollBelow(ui, "io", area, 560, [&](Area whole) { DrawPanels(ui, workspace, *io, whole); });
 }

@@ -265,11 +265,20 @@ TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
     const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
     return BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing).missing;
   };
-  EXPECT_EQ(reason(""), NoFunctions::kNoLoader);
+  EXPECT_EQ(reason(""), NoFunctions::kUnfollowed) << "its loader is PyTorch's";
   EXPECT_EQ(reason("switched off"), NoFunctions::kSwitchedOff);
   EXPECT_EQ(reason("this Python"), NoFunctions::kPython);
   EXPECT_EQ(reason("a debug or free-threaded build"), NoFunctions::kPython);
   EXPECT_EQ(reason("a profiler of the program"), NoFunctions::kOtherTool);
+}
+
+TEST(NoFunctionsTest, AnImportedTraceIsNotSaidToHaveNoLoader) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({});
+  data.facts["record.mode"] = "imported";
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
+  EXPECT_EQ(BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing).missing,
+            NoFunctions::kImported);
 }
 
 TEST(NoFunctionsTest, OnlyAShortRunIsTooShort) {
