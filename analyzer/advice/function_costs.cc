@@ -2,16 +2,33 @@
 #include "analyzer/advice/function_costs.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace penstock::analyzer {
 
 Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share) {
-  const bool collating = stage == traces::StageId::kCollate;
-  const double whole =
-      input.ShareOfFetch(collating ? traces::StageId::kCollate : traces::StageId::kAugment);
-  const double left = whole > 0 ? std::max(0.0, 1 - share / whole) : 1;
+  using traces::StageId;
+  constexpr std::array kOthers = {std::pair{StageId::kRead, Factor::kRead},
+                                  std::pair{StageId::kDecode, Factor::kDecode},
+                                  std::pair{StageId::kTokenize, Factor::kTokenize}};
+  const auto left = [](double taken, double whole) {
+    return whole > 0 ? std::max(0.0, 1 - taken / whole) : 1;
+  };
   Setting setting = input.Recorded();
-  setting.scale = {{collating ? Factor::kCollate : Factor::kAugment, left}};
+  if (stage == StageId::kCollate) {
+    setting.scale = {{Factor::kCollate, left(share, input.ShareOfFetch(StageId::kCollate))}};
+    return setting;
+  }
+  const double augment = input.ShareOfFetch(StageId::kAugment);
+  setting.scale = {{Factor::kAugment, left(share, augment)}};
+  if (share <= augment) return setting;
+  double others = 0;
+  for (const auto& [other, factor] : kOthers) others += input.ShareOfFetch(other);
+  for (const auto& [other, factor] : kOthers) {
+    if (input.ShareOfFetch(other) <= 0) continue;
+    setting.scale.emplace_back(factor, left(share - augment, others));
+  }
   return setting;
 }
 

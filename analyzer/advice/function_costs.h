@@ -9,6 +9,7 @@ namespace penstock::analyzer {
 
 // The recorded setting without `share` of the workers' time. A share that was spent in samples is
 // taken from augmenting, which is all that a dataset does besides reading, decoding and tokenizing.
+// What is more than that is taken from these three in proportion.
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 

@@ -286,16 +286,12 @@ TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
   EXPECT_NEAR(profiles.at(0).slow.other_time, 0.010, 1e-6);
 }
 
-// A run whose training loop waits for its samples.
-traces::TraceData WaitingRun() {
-  Synthetic run = testing::WithCosts({0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0});
+// The training loop waits for samples. The same unit comes three times, since rules ignore fewer.
+traces::TraceData WithUnits(const std::function<FollowedUnit(double at)>& unit,
+                            const testing::Costs& costs = {0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0}) {
+  Synthetic run = testing::WithCosts(costs);
   run.cores = 2;
-  return MakeSynthetic(run);
-}
-
-// The same unit three times, since rules ignore fewer.
-traces::TraceData WithUnits(const std::function<FollowedUnit(double at)>& unit) {
-  traces::TraceData data = WaitingRun();
+  traces::TraceData data = MakeSynthetic(run);
   for (const double at : {1100, 1200, 1300}) unit(at).AddTo(DataSink{data});
   return data;
 }
@@ -312,11 +308,18 @@ std::function<FollowedUnit(double)> Looping(std::uint64_t count) {
 
 TEST(HotPythonLoopTest, NamesFunctionAndLine) {
   const auto finding = FindingOf("hot-python-loop", WithUnits(Looping(4096)));
-  ASSERT_TRUE(finding.has_value());
+  ASSERT_TRUE(finding.has_value() && finding->predicted.has_value());
   const std::string seen = English(finding->seen);
   EXPECT_NE(seen.find("make_edges (dataset.py:47)"), std::string::npos) << seen;
   EXPECT_NE(seen.find("line 52"), std::string::npos) << seen;
-  ASSERT_TRUE(finding->predicted.has_value());
+  EXPECT_GT(finding->predicted->speedup, 1.5);
+}
+
+// Augmenting takes 1 of 13.6 ms, the loop 80 % of a sample: augmenting alone would gain 1.08x.
+TEST(HotPythonLoopTest, TakesMoreThanAugmentingFromTheWholeSample) {
+  const auto finding =
+      FindingOf("hot-python-loop", WithUnits(Looping(4096), {0.1, 12, 1, 0.5, 0.1, 0.3, 2, 0}));
+  ASSERT_TRUE(finding.has_value() && finding->predicted.has_value());
   EXPECT_GT(finding->predicted->speedup, 1.5);
 }
 
@@ -336,10 +339,8 @@ std::function<FollowedUnit(double)> CopyingCalls(const char* file) {
 TEST(SlowCallTest, NamesCallAndCaller) {
   const auto finding = FindingOf("slow-call", WithUnits(CopyingCalls(kCopy)));
   ASSERT_TRUE(finding.has_value());
-  const std::string seen = English(finding->seen);
-  EXPECT_NE(seen.find("copy.deepcopy, called from Photos.__getitem__ (dataset.py:20)"),
-            std::string::npos)
-      << seen;
+  EXPECT_NE(English(finding->seen).find("copy.deepcopy, called from Photos.__getitem__ (dataset"),
+            std::string::npos);
 }
 
 TEST(SlowCallTest, NamesTheLineThatCalls) {
@@ -390,8 +391,7 @@ TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
 }
 
 TEST(FunctionReportTest, SaysNothingWhereNoCallWasFollowed) {
-  const auto trace = traces::MakeTrace(WaitingRun());
-  const Report report = BuildReport(*trace, "t.penstock");
+  const Report report = BuildReport(*traces::MakeTrace(MakeSynthetic({})), "t.penstock");
   EXPECT_EQ(FunctionsText(report, Paint(false)), "");
   EXPECT_EQ(report.sources.size(), 0U);
 }
