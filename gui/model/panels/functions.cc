@@ -268,7 +268,12 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
                               const analyzer::LineReader& read) {
   FunctionsModel model;
   for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
-    if (!profile.paths.empty()) model.profiles.push_back(UnitProfileOf(profile, read));
+    if (profile.paths.empty()) continue;
+    model.profiles.push_back(UnitProfileOf(profile, read));
+    const analyzer::StageTotals& all = report.diagnosis.run.stages[profile.stage];
+    if (all.count > 0) {
+      model.profiles.back().mean_time = Seconds(all.wall) / static_cast<double>(all.count);
+    }
   }
   model.missing =
       model.profiles.empty() ? WhyNoFunctions(trace, report.diagnosis.run) : NoFunctions::kNone;

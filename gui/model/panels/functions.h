@@ -68,6 +68,7 @@ struct UnitProfile {
   traces::StageId stage = traces::StageId::kNone;
   std::size_t units = 0;           // number of followed units
   double unit_time = 0;            // seconds of one unit
+  double mean_time = 0;            // mean seconds of all units, followed or not; 0: not known
   double spread = 0;               // fraction by which `unit_time` may be off
   double of_stage = 1;             // share of this stage in the time of the workers, or of the loop
   std::vector<FlameFrame> frames;  // callers before what they call
@@ -77,6 +78,10 @@ struct UnitProfile {
   std::vector<UnitProfile> slow_profile;
 
   [[nodiscard]] const FunctionLine* Find(const FunctionId& id) const;
+  // Whether the followed units took so much longer than all that shares of them may mislead.
+  [[nodiscard]] bool IsUnusual() const {
+    return mean_time > 0 && unit_time > analyzer::SlowUnits::kSlow * mean_time;
+  }
 };
 
 enum class NoFunctions : std::uint8_t {

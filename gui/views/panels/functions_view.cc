@@ -177,9 +177,14 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line
   constexpr std::size_t kFew = 8;
   const bool few = !slow && profile.units < kFew;
   if (few) note = ui.F(Text::kUnitFew, profile.units) + "  ·  " + note;
+  const bool unusual = !slow && profile.IsUnusual();
+  if (unusual) {
+    note = ui.F(Text::kUnitUnusual, analyzer::DurationText(profile.mean_time)) + "  ·  " + note;
+  }
   DrawText(ImGui::GetWindowDrawList(), ui.small,
            {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
-           Ink(few ? ui.palette().warn : ui.palette().dim), Elided(ui.small, note, line.width()));
+           Ink(few || unusual ? ui.palette().warn : ui.palette().dim),
+           Elided(ui.small, note, line.width()));
   ImGui::SetCursorScreenPos(line.min);
   ImGui::InvisibleButton("##note", {line.width(), line.height()});
   constexpr double kSure = 0.02;  // a time that is off by less needs no remark

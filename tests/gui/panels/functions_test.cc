@@ -86,6 +86,15 @@ TEST_F(FunctionsPanelTest, AFrameIsAsWideAsItsShareAndLiesInItsCaller) {
   }
 }
 
+// The followed samples take 10 ms; those that were recorded take 4 ms.
+TEST_F(FunctionsPanelTest, FollowedSamplesThatTookMuchLongerAreToldApart) {
+  EXPECT_NEAR(sample().mean_time, 4e-3, 1e-4);
+  EXPECT_TRUE(sample().IsUnusual());
+  UnitProfile usual = sample();
+  usual.unit_time = 5e-3;
+  EXPECT_FALSE(usual.IsUnusual());
+}
+
 TEST_F(FunctionsPanelTest, TitlesNamePlaceAndFunction) {
   EXPECT_EQ(TitleOf(sample().frames[FrameOf("make_edges")].id), "dataset.py:47 make_edges");
   EXPECT_EQ(TitleOf(sample().frames[FrameOf("cv2.imdecode")].id), "cv2.imdecode");
