@@ -223,6 +223,17 @@ std::vector<NamedRow> Longest(const std::unordered_map<std::uint32_t, NamedRow>&
   return rows;
 }
 
+// Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
+double ShareOfNccl(const traces::Trace& trace, const FoundOnGpu& found) {
+  double nccl = 0;
+  double all = 0;
+  for (const auto& [name, row] : found.kernel_names) {
+    all += row.wall;
+    if (trace.String(row.name).find("nccl") != std::string_view::npos) nccl += row.wall;
+  }
+  return all > 0 ? nccl / all : 0;
+}
+
 void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
   std::map<analyzer::CopyKind, CopyRow> rows = found.on_device.rows;
   rows.insert(best.rows.begin(), best.rows.end());
@@ -348,6 +359,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.to = static_cast<double>(loop.to) * 1e-9;
   gpu.activity = Measure(extent, analysis, loop);
   FillCopies(found, copies, gpu);
+  gpu.nccl = ShareOfNccl(*extent.trace, found);
   gpu.kernel_rows = Longest(found.kernel_names);
   gpu.call_rows = Longest(found.call_names);
   const std::size_t bins = BinsFor(StepsIn(loop, extent, analysis.report.diagnosis.run, gpu));

@@ -94,6 +94,9 @@ struct GpuModel {
   // that have any.
   Series computing;
   Series copying;
+  // The fraction of the kernels' time that is of NCCL's kernels. They run while they wait for other
+  // GPUs, so not all of that is computing.
+  double nccl = 0;
   std::vector<CopyRow> copy_rows;                          // by kind
   std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
   std::vector<NamedRow> call_rows;                         // the same for calls of the driver

@@ -80,9 +80,10 @@
     "未记录文件名：用 penstock record 录制即可得到。") \
   X(kIoMapped, "{} of it mapped, not read: it comes with page faults", "其中 {} 为内存映射：随缺页载入") \
   /* GPU */ \
-  X(kGpuComputing, "Computing", "正在计算") \
+  X(kGpuComputing, "Kernels run", "有内核运行") \
   X(kGpuBusyNote, "of the loop's steady time", "占训练循环稳定阶段的时间") \
   X(kGpuBusyPartNote, "of the selected time", "占选定时间") \
+  X(kGpuNcclNote, "{}; {} of the kernels' time is NCCL's", "{}；内核时间的 {} 为 NCCL") \
   X(kGpuIdle, "Idle", "空闲") \
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
   X(kGpuCopyNote, "{}; {} of it beside a kernel", "{}；其中 {} 与计算重叠") \
@@ -92,14 +93,14 @@
   X(kGpuCount, "{} GPUs", "{} 个 GPU") \
   X(kGpuNotNamed, "for its model: penstock record", "型号需用 penstock record 录制") \
   X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
-  X(kGpuCauseComputing, "computing", "计算") \
+  X(kGpuCauseComputing, "kernels run", "有内核运行") \
   X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \
   X(kGpuCauseCopy, "idle: a copy to the GPU", "空闲：正在拷贝到 GPU") \
   X(kGpuCauseSync, "idle: the program waits for a result", "空闲：程序在等待结果") \
   X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序没有启动 GPU 内核") \
   X(kGpuCauseUnknown, "idle: not known", "空闲：原因未知") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
-  X(kGpuLineKernels, "computing", "计算") \
+  X(kGpuLineKernels, "kernels run", "有内核运行") \
   X(kGpuLineCopies, "copying", "拷贝") \
   X(kGpuCopyKinds, "Copies by kind", "按类型统计的拷贝") \
   X(kGpuKind, "copies", "拷贝") \
@@ -127,7 +128,7 @@
   X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
   X(kGpuNvmlNote, "NVML: of the whole device, averaged over 0.2 to 1 s", \
     "NVML：整个设备，0.2 至 1 秒的平均") \
-  X(kGpuNvmlUtilization, "some kernel ran", "有 GPU 内核运行的时间") \
+  X(kGpuNvmlUtilization, "share of time with a kernel running", "有 GPU 内核运行的时间占比") \
   X(kGpuNvmlMemory, "memory in use", "显存占用") \
   X(kGpuProcessMemory, "memory of the program", "程序占用的显存") \
   X(kGpuPcieReceived, "PCIe to the GPU", "PCIe 到 GPU") \

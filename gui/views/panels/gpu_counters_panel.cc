@@ -69,7 +69,7 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
   std::size_t& chosen = workspace.gpu.counter;
   chosen = std::min(chosen, gpu.counters.size() - 1);
   const GpuCounter& counter = gpu.counters[chosen];
-  const float width = std::min(ui.Px(240), panel.width() * 0.5F);
+  const float width = std::min(ui.Px(300), panel.width() * 0.5F);
   ImGui::SetCursorScreenPos({panel.max.x - width, panel.min.y - ui.Px(5)});
   ImGui::SetNextItemWidth(width);
   if (ImGui::BeginCombo("##counter", LabelOf(ui, gpu, counter).c_str())) {

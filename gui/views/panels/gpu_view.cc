@@ -27,8 +27,10 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
   std::vector<Figure> figures;
   const double window = std::max(gpu.activity.window, 1e-9);
   if (gpu.kernels > 0) {
+    std::string note = ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote);
+    if (gpu.nccl >= 0.01) note = ui.F(Text::kGpuNcclNote, note, PercentText(gpu.nccl));
     figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
-                       ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote), p.text, ""});
+                       note, p.text, note});
     const std::array<double, kIdleCauses> idle = gpu.idle();
     const auto most = std::max_element(idle.begin(), idle.end());
     const auto cause = static_cast<IdleCause>(most - idle.begin());

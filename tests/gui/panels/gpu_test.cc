@@ -55,6 +55,19 @@ TEST(GpuModelTest, EveryMomentWithoutAKernelHasTheCauseOfTheLoop) {
   EXPECT_NEAR(IdleOf(gpu, IdleCause::kUnknown), 0, 1e-3);
 }
 
+TEST(GpuModelTest, KernelsOfNcclAreToldApart) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const StringId nccl = data.Intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)");
+  int kernel = 0;
+  for (traces::Span& span : data.spans.back()) {
+    if (span.stage == traces::StageId::kKernel && kernel++ % 4 == 0) span.name = nccl;
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_NEAR(gpu.nccl, 0.25, 1e-6);
+  EXPECT_EQ(GpuOf({}).nccl, 0);
+}
+
 TEST(GpuModelTest, CopiesAreCountedByTheirWayAndTheMemoryTheyComeFrom) {
   const GpuModel pageable = GpuOf({});
   ASSERT_EQ(pageable.copy_rows.size(), 2U);
