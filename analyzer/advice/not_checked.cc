@@ -14,12 +14,13 @@ namespace {
 // Needs that only another program or machine meets come first. Needs that another recording of the
 // same program meets follow. A need that is not listed comes last.
 constexpr std::array kOrder = {
-    &words::kRuleNeedsKernels,   &words::kRuleNeedsCopies,       &words::kRuleNeedsGpu,
-    &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,        &words::kRuleNeedsEpochs,
-    &words::kRuleNeedsIndices,   &words::kRuleNeedsDigests,      &words::kRuleNeedsComparable,
-    &words::kRuleNeedsWorkerCpu, &words::kRuleNeedsWorkerMemory, &words::kRuleNeedsFaults,
-    &words::kRuleNeedsUnmapped,  &words::kRuleNeedsBatches,      &words::kRuleNeedsMemoryWalks,
-    &words::kRuleNeedsAnonymous, &words::kRuleNeedsQuiet,        &words::kRuleNeedsLonger};
+    &words::kRuleNeedsKernels,     &words::kRuleNeedsCopies,    &words::kRuleNeedsCalls,
+    &words::kRuleNeedsGpu,         &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,
+    &words::kRuleNeedsEpochs,      &words::kRuleNeedsIndices,   &words::kRuleNeedsDigests,
+    &words::kRuleNeedsComparable,  &words::kRuleNeedsWorkerCpu, &words::kRuleNeedsWorkerMemory,
+    &words::kRuleNeedsFaults,      &words::kRuleNeedsUnmapped,  &words::kRuleNeedsBatches,
+    &words::kRuleNeedsMemoryWalks, &words::kRuleNeedsAnonymous, &words::kRuleNeedsQuiet,
+    &words::kRuleNeedsLonger};
 
 auto PlaceOfNeed(const NotChecked& one) {
   return std::find(kOrder.begin(), kOrder.end(), one.needs.message) - kOrder.begin();

@@ -25,9 +25,9 @@ inline constexpr Message kRuleNeedsTypes{"rule-needs.types", "the data types of 
 inline constexpr Message kRuleNeedsRanks{
     "rule-needs.ranks", "the traces of the other ranks (penstock report takes several)",
     "其他 rank 的跟踪文件（penstock report 可同时接受多个）"};
-inline constexpr Message kRuleNeedsEpochs{
-    "rule-needs.epochs", "two epochs (the loop has to iterate over the loader again)",
-    "两个 epoch（训练循环需再次遍历加载器）"};
+inline constexpr Message kRuleNeedsEpochs{"rule-needs.epochs",
+                                          "two epochs (the loader was iterated once)",
+                                          "两个 epoch（加载器只遍历了一次）"};
 inline constexpr Message kRuleNeedsIndices{
     "rule-needs.indices",
     "a dataset that is read by index (samples of an iterable dataset cannot be matched)",

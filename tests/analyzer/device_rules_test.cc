@@ -269,6 +269,13 @@ TEST(NotCheckedTest, AfterACollectorALongerRecordingIsAskedFor) {
   EXPECT_NE(text(data).find("four readings of each worker"), std::string::npos) << text(data);
 }
 
+// A sampler may read each file often in one pass.
+TEST(NotCheckedTest, ALoaderThatWasIteratedOnceIsNotSaidToReadOnce) {
+  const auto trace = traces::MakeTrace(testing::MakeSynthetic(Synthetic{}));
+  EXPECT_NE(ReportJson(BuildReport(*trace, "t")).find("the loader was iterated once"),
+            std::string::npos);
+}
+
 TEST(NotCheckedTest, DoesNotNameThemWhereKernelsWereRecorded) {
   EXPECT_FALSE(SaysNotChecked("kernel-launch-bound", Synthetic{}, Kernels(0, 0.9)));
 }

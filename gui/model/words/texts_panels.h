@@ -46,9 +46,8 @@
   X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \
   X(kIoOverNetwork, "{} came over the network", "{} 来自网络") \
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
-  X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "record with --data FOLDER", "录制时加 --data 文件夹") \
+  X(kIoStorageUnknown, "penstock record --data FOLDER", "penstock record --data 文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \

@@ -51,7 +51,7 @@ Figure CacheFigure(const Ui& ui, const IoModel& io, const DataSet& set) {
       break;
     case CacheSight::kNoCounter:
       figure.colour = p.dim;
-      figure.line = ui.T(Text::kIoNoCounter);
+      figure.line = ui.T(Text::kNeedsRecord);
       break;
   }
   return figure;
