@@ -134,6 +134,9 @@ struct DeviceTitle {
 // have streams, and what would tell the models.
 [[nodiscard]] DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language);
 
+// The name of a kernel without "void " and its parameters: "at::native::fill<float>".
+[[nodiscard]] std::string KernelTitle(std::string_view name);
+
 // `text`, followed by the number of devices that it is of if there are several: "1.84 s, 2 GPUs".
 [[nodiscard]] std::string OfDevices(std::string text, std::size_t devices, Language language);
 

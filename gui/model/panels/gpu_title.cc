@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the GPU view calls the devices, and why there are none.
+// What the GPU view calls the devices and kernels, and why there are none.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -83,6 +83,20 @@ DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
                     ? std::string(TextOf(Text::kGpuNotNamed, language))
                     : "NVML" + std::string(TextOf(Text::kColon, language)) + nvml;
   return title;
+}
+
+std::string KernelTitle(std::string_view name) {
+  constexpr std::string_view kVoid = "void ";
+  if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
+  if (!name.ends_with(')')) return std::string(name);
+  std::size_t open = 0;  // parentheses of the parameters, from the end
+  for (std::size_t at = name.size(); at > 0; --at) {
+    if (name[at - 1] == ')') ++open;
+    if (name[at - 1] == '(' && --open == 0) {
+      return std::string(at > 1 ? name.substr(0, at - 1) : name);
+    }
+  }
+  return std::string(name);
 }
 
 std::string OfDevices(std::string text, std::size_t devices, Language language) {

@@ -62,8 +62,9 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
   const Area panel = Panel(ui, area);
   Area inside = Headed(ui, panel, ui.T(Text::kGpuCounters));
   if (gpu.counters.empty()) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
-                    Elided(ui.body, ui.T(Text::kGpuNoCounters), inside.width()));
+    const float left = TextWidth(ui.strong, ui.T(Text::kGpuCounters)) + ui.Px(12);
+    DrawText(ImGui::GetWindowDrawList(), ui.body, {panel.min.x + left, panel.min.y}, Ink(p.dim),
+             Elided(ui.body, ui.T(Text::kGpuNoCounters), panel.width() - left));
     return;
   }
   std::size_t& chosen = workspace.gpu.counter;

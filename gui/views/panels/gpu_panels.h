@@ -19,8 +19,10 @@ void DrawGpuTime(const Ui& ui, const analyzer::Report& report, const GpuModel& g
 
 // Lists copies by kind above kernels by name. Each row links to its longest one.
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
+// The height in which DrawGpuTables() shows all rows.
+[[nodiscard]] float GpuTablesHeight(const Ui& ui, const GpuModel& gpu);
 
-// Draws the counter of the driver that the user chose over time.
+// Draws the counter of the driver that the user chose over time; one line if there is none.
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
 // Whether a selection is shown and the whole trace has spans of one of these stages. If so, a panel

@@ -35,9 +35,25 @@ Text WayName(CopyWay way) {
   return Text::kGpuOtherCopy;
 }
 
-// Draws the first cell: a name that can be clicked.
-void NameCell(const Ui& ui, const std::string& name, int id, const Call& call,
-              std::optional<Call>* chosen) {
+float TableHeight(const Ui& ui, std::size_t rows) {
+  return ui.Px(25) * static_cast<float>(rows + 1);
+}
+
+// Sets up a column for names, and behind it columns for figures, which are as wide as figures are.
+// The names get the rest.
+void SetUpGpuColumns(const Ui& ui, const std::string& first, std::initializer_list<Text> figures) {
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn(first.c_str(), ImGuiTableColumnFlags_WidthStretch, 1);
+  for (const Text figure : figures) {
+    const bool rate = figure == Text::kGpuColumnSpeed;  // "12.3 GB/s"
+    const float width = rate ? 72 : 54;
+    ImGui::TableSetupColumn(ui.T(figure), ImGuiTableColumnFlags_WidthFixed, ui.Px(width));
+  }
+}
+
+// Draws the first cell: a name that can be clicked. `whole`: the name in the tip.
+void NameCell(const Ui& ui, const std::string& name, const std::string& whole, int id,
+              const Call& call, std::optional<Call>* chosen) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -45,7 +61,7 @@ void NameCell(const Ui& ui, const std::string& name, int id, const Call& call,
   ImGui::PushID(id);
   if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns)) *chosen = call;
   ImGui::PopID();
-  if (ImGui::IsItemHovered()) Tip(ui, name + "\n" + ui.T(Text::kStageGoTip));
+  if (ImGui::IsItemHovered()) Tip(ui, whole + "\n" + ui.T(Text::kStageGoTip));
   DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),
            Elided(ui.body, name, width));
 }
@@ -70,16 +86,12 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
                                               Text::kGpuColumnSpeed, Text::kGpuColumnBeside};
   BeginArea("copies", area, false);
   if (ImGui::BeginTable("table", 6, kFlags)) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    // The column of names gets the width that the figures do not need.
-    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 4.2F);
-    for (const Text title : titles) {
-      ImGui::TableSetupColumn(ui.T(title), 0, title == Text::kGpuColumnSpeed ? 1.5F : 1.1F);
-    }
+    SetUpGpuColumns(ui, ui.T(Text::kGpuKind), titles);
     DrawHeads(ui, ui.T(Text::kGpuKind), titles);
     int id = 0;
     for (const CopyRow& row : gpu.copy_rows) {
-      NameCell(ui, KindName(ui, row), id++, row.longest, chosen);
+      const std::string name = KindName(ui, row);
+      NameCell(ui, name, name, id++, row.longest, chosen);
       RightCell(ui, CountText(static_cast<double>(row.count)));
       RightCell(ui, BytesText(row.bytes));
       RightCell(ui, DurationText(row.wall));
@@ -98,15 +110,13 @@ void DrawNames(const Ui& ui, const Workspace& workspace, const std::string& titl
   const std::initializer_list<Text> titles = {Text::kCount, Text::kTime, Text::kMean};
   BeginArea("names", area, false);
   if (ImGui::BeginTable("table", 4, kFlags)) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(title.c_str(), 0, 3.2F);
-    for (const Text head : titles) ImGui::TableSetupColumn(ui.T(head), 0, 1);
+    SetUpGpuColumns(ui, title, titles);
     DrawHeads(ui, title, titles);
     for (const NamedRow& row : rows) {
       std::string name =
           analyzer::PlainText(workspace.gpu.model.key().trace->String(row.name), 400);
       if (name.empty()) name = ui.T(nameless);
-      NameCell(ui, name, static_cast<int>(row.name.value), row.longest, chosen);
+      NameCell(ui, KernelTitle(name), name, static_cast<int>(row.name.value), row.longest, chosen);
       RightCell(ui, CountText(static_cast<double>(row.count)));
       RightCell(ui, DurationText(row.wall));
       RightCell(ui, DurationText(row.wall / static_cast<double>(row.count)));
@@ -144,6 +154,17 @@ std::string KindName(const Ui& ui, const CopyRow& row) {
   return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
 }
 
+float GpuTablesHeight(const Ui& ui, const GpuModel& gpu) {
+  float height = ui.Px(22) + FontPixels(ui.strong) + ui.Px(8);  // of the panel and its heading
+  height += gpu.copy_rows.empty() ? FontPixels(ui.body) + ui.Px(12)
+                                  : TableHeight(ui, gpu.copy_rows.size()) + ui.Px(8);
+  const std::size_t names = std::max(gpu.kernel_rows.size(), gpu.call_rows.size());
+  if (!gpu.kernel_rows.empty() && !gpu.call_rows.empty()) {
+    height += ImGui::GetFrameHeight() + ui.Px(4);
+  }
+  return names > 0 ? height + TableHeight(ui, names) : height;
+}
+
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const Palette& p = ui.palette();
   Area inside = Headed(ui, Panel(ui, area),
@@ -157,11 +178,14 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
              Elided(ui.body, ui.T(none), inside.width()));
     inside.min.y += FontPixels(ui.body) + ui.Px(12);
   } else {
-    const float whole = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
-    // The table of copies takes at most half of the panel; the rest is for kernels and calls. If
-    // there are more kinds of copies than fit, their table scrolls.
+    // The table of copies leaves room for some kernels or calls. If there are more kinds of copies
+    // than fit, their table scrolls.
+    constexpr std::size_t kLeastNames = 2;
     const bool names = !gpu.kernel_rows.empty() || !gpu.call_rows.empty();
-    const float height = std::min(whole, names ? inside.height() / 2 : inside.height());
+    const float least = TableHeight(ui, kLeastNames) + ImGui::GetFrameHeight() + ui.Px(12);
+    const float room =
+        names ? std::max(inside.height() / 2, inside.height() - least) : inside.height();
+    const float height = std::min(TableHeight(ui, gpu.copy_rows.size()), room);
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);
     inside.min.y += height + ui.Px(8);
   }

@@ -114,13 +114,21 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
     y += bar + gap;
   }
   const float split = area.min.x + std::floor((area.width() - gap) * 0.54F);
-  const float middle = y + std::floor((area.max.y - y - gap) * 0.5F);
-  const Area over_time{{area.min.x, y}, {split, middle}};
+  const float height = area.max.y - y;
+  const float half = std::floor((height - gap) * 0.5F);
+  // Without counters their panel is one line.
+  const float counters = gpu.counters.empty() ? FontPixels(ui.strong) + ui.Px(22) : half;
+  const float left = area.max.y - counters - gap;
+  const Area over_time{{area.min.x, y}, {split, left}};
   DrawBusy(ui, workspace, gpu, Headed(ui, Panel(ui, over_time), ui.T(Text::kGpuOverTime)));
-  DrawGpuTables(ui, workspace, gpu, {{split + gap, y}, {area.max.x, middle}});
-  DrawGpuCounters(ui, workspace, gpu, {{area.min.x, middle + gap}, {split, area.max.y}});
+  DrawGpuCounters(ui, workspace, gpu, {{area.min.x, left + gap}, {split, area.max.y}});
+  // The tables get what their rows need, and leave some room for the findings.
+  const bool found = !FindingsAmong(workspace.Shown().analysis->report, kGpuFindings).empty();
+  const float findings = found ? std::floor(height * 0.36F) : std::min(ui.Px(116), half);
+  const float right = y + std::clamp(GpuTablesHeight(ui, gpu), half, height - findings - gap);
+  DrawGpuTables(ui, workspace, gpu, {{split + gap, y}, {area.max.x, right}});
   DrawFindingLinks(ui, workspace, Text::kGpuAbout, kGpuFindings,
-                   {{split + gap, middle + gap}, area.max});
+                   {{split + gap, right + gap}, area.max});
 }
 
 }  // namespace

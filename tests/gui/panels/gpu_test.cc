@@ -68,6 +68,16 @@ TEST(GpuModelTest, KernelsOfNcclAreToldApart) {
   EXPECT_EQ(GpuOf({}).nccl, 0);
 }
 
+TEST(GpuModelTest, TheTitleOfAKernelHasNoParameters) {
+  EXPECT_EQ(KernelTitle("void fill<4, Sum<float> >(int, Array<char*, 1>)"), "fill<4, Sum<float> >");
+  EXPECT_EQ(KernelTitle("void (anonymous namespace)::softmax<8>(F (*)(int), float*)"),
+            "(anonymous namespace)::softmax<8>");
+  EXPECT_EQ(KernelTitle("ampere_sgemm_128x64_nn"), "ampere_sgemm_128x64_nn");
+  for (const char* odd : {"(x)", "x)", "", "cudaMemcpyAsync: H2D (pinned"}) {
+    EXPECT_EQ(KernelTitle(odd), odd);
+  }
+}
+
 TEST(GpuModelTest, CopiesAreCountedByTheirWayAndTheMemoryTheyComeFrom) {
   const GpuModel pageable = GpuOf({});
   ASSERT_EQ(pageable.copy_rows.size(), 2U);
