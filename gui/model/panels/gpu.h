@@ -131,7 +131,8 @@ struct DeviceTitle {
   std::string note;  // "" none
 };
 // The models of the devices that were used. If they were not recorded, the numbers of those that
-// have streams, and what would tell the models.
+// have streams (or how many there are, if several ranks call their device the same), and what would
+// tell the models.
 [[nodiscard]] DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language);
 
 // The name of a kernel without "void " and its parameters: "at::native::fill<float>".

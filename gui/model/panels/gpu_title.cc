@@ -70,11 +70,17 @@ DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
   DeviceTitle title;
   title.name = ModelsOf(gpu.facts, gpu.streams_of.size(), language);
   const std::size_t count = std::max(gpu.kernel_devices, gpu.copy_devices);
-  if (count > 1) title.note = Filled(Text::kGpuCount, language, count);
-  if (!title.name.empty()) return title;
-  for (const std::uint32_t device : gpu.streams_of) {
-    if (!title.name.empty()) title.name += TextOf(Text::kListComma, language);
-    title.name += fmt::format("GPU {}", device);
+  const std::string number = count > 1 ? Filled(Text::kGpuCount, language, count) : "";
+  // Each rank may call its device 0. Then the numbers do not tell the devices apart.
+  if (title.name.empty() && gpu.streams_of.size() < count) {
+    title.name = number;
+  } else {
+    title.note = number;
+    if (!title.name.empty()) return title;
+    for (const std::uint32_t device : gpu.streams_of) {
+      if (!title.name.empty()) title.name += TextOf(Text::kListComma, language);
+      title.name += fmt::format("GPU {}", device);
+    }
   }
   if (title.name.empty()) title.name = "–";
   const std::string nvml = FactOf(gpu.facts, "gpu.nvml");

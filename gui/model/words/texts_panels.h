@@ -90,7 +90,7 @@
   X(kGpuBandwidthNote, "fastest kind, 64 KiB or more", "最快的一类，仅计 64 KiB 以上的拷贝") \
   X(kGpuModel, "Device", "设备") \
   X(kGpuCount, "{} GPUs", "{} 个 GPU") \
-  X(kGpuNotNamed, "for its model: penstock record", "型号需用 penstock record 录制") \
+  X(kGpuNotNamed, "model not recorded; penstock record would tell", "未记录型号，用 penstock record 录制即可得知") \
   X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
   X(kGpuCauseComputing, "kernels run", "有内核运行") \
   X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \

@@ -195,6 +195,16 @@ TEST(GpuModelTest, ADeviceIsCalledByItsModelElseByItsNumberAndNeverADash) {
   EXPECT_EQ(refused.note, "2 GPUs  ·  NVML: unavailable: no libnvidia-ml.so.1");
 }
 
+// Each of eight ranks calls its device GPU 0.
+TEST(GpuModelTest, DevicesOfTheSameNumberAreCounted) {
+  GpuModel gpu;
+  gpu.streams_of = {0};
+  gpu.kernel_devices = 8;
+  const DeviceTitle title = TitleOfDevices(gpu, Language::kEnglish);
+  EXPECT_EQ(title.name, "8 GPUs");
+  EXPECT_EQ(title.note, TextOf(Text::kGpuNotNamed, Language::kEnglish));
+}
+
 TEST(GpuModelTest, TheShareOverTimeIsTheMeanOfDevicesThatTakeTurns) {
   traces::TraceData data = testing::OnTwoGpus(testing::MakeGpuRun({}));
   for (traces::Span& span : data.spans.back()) span.start.value += 5'000'000;
