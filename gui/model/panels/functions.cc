@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -116,6 +118,8 @@ FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::
   if (!time.file.empty() && time.line > 0) line.source = SourceOf(line.id, last, read);
   line.readable = !line.source.empty();
   if (!line.readable) {
+    std::error_code error;
+    line.changed = std::filesystem::exists(time.file, error);
     for (const auto& [number, one] : timed) line.source.push_back({number, "", 0, 0});
   }
   for (SourceLine& source : line.source) {

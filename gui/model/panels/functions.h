@@ -59,7 +59,8 @@ struct FunctionLine {
   double count = 0;                // calls in a unit
   bool lined = false;              // its lines were followed
   bool takes_most = false;         // one of those whose lines are followed when they are known
-  bool readable = false;           // `source` is its text; else its file cannot be read
+  bool readable = false;           // `source` is its text; else its file is missing or changed
+  bool changed = false;            // its file is on this machine, but not as it was in the run
   std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
 };
 

@@ -34,11 +34,11 @@
   X(kPerSample, "per sample", "每样本") \
   X(kPerBatch, "per batch", "每批次") \
   X(kPerStep, "per step", "每训练步") \
+  X(kColumnOwn, "own + libraries", "自身 + 库") \
   X(kColumnOwnTip, "Includes the library functions that it calls, but no other functions of the program", \
     "含其调用的库函数，不含程序的其他函数") \
-  X(kColumnAllCalls, "all it calls", "含其调用") \
-  X(kColumnAllCallsTip, "Time between call and return, for one sample, batch or step", \
-    "从调用到返回的时间，按每个样本、批次或训练步计") \
+  X(kColumnAllCalls, "with all it calls", "含其调用") \
+  X(kColumnAllCallsTip, "Time between call and return", "从调用到返回的时间") \
   X(kColumnCallCount, "calls", "调用次数") \
   X(kSlowTab, "Slow against others", "慢的与其他对比") \
   X(kSlowTip, "S: switch to the other table", "S：切换到另一张表") \
@@ -48,9 +48,10 @@
   X(kOthersColumn, "others", "其余") \
   X(kMoreColumn, "more", "多出") \
   X(kSourceLineTip, "Line {}: {} {}, entered {} times", "第 {} 行：{} {}，进入 {} 次") \
-  X(kSourceUnreadable, \
-    "The text is not shown: the file is not on this machine, or was changed since the run.", \
-    "无法显示文本：文件不在本机，或在运行后已更改。") \
+  X(kSourceLine, "line {}", "第 {} 行") \
+  X(kSourceMissing, "The text is not shown: the file is not on this machine.", "无法显示文本：文件不在本机。") \
+  X(kSourceChanged, "The text is not shown: the file was changed after the run began.", \
+    "无法显示文本：文件在运行开始后已更改。") \
   X(kSourceUnlined, "Its lines were not followed: lines are followed only in the functions that take most time.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
   X(kSourceUnlinedYet, \

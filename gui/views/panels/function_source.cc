@@ -38,7 +38,10 @@ std::size_t HottestOf(const FunctionLine& function) {
 class SourceDrawing {
  public:
   SourceDrawing(const Ui& ui, const UnitProfile& profile, const FunctionLine& function)
-      : ui_(ui), profile_(profile), pitch_(FontPixels(ui.mono) + ui.Px(4)) {
+      : ui_(ui),
+        profile_(profile),
+        readable_(function.readable),
+        pitch_(FontPixels(ui.mono) + ui.Px(4)) {
     for (const SourceLine& line : function.source) most_ = std::max(most_, line.share);
   }
 
@@ -62,6 +65,12 @@ class SourceDrawing {
                     analyzer::PercentText(line.share * profile_.of_stage));
     }
     const float number = at.x + margin + ui_.Px(44);
+    if (!readable_) {
+      DrawText(list, ui_.small, {at.x + margin + ui_.Px(14), y}, Ink(p.dim),
+               ui_.F(Text::kSourceLine, line.number));
+      if (ImGui::IsItemHovered()) DrawTip(line, false);
+      return;
+    }
     DrawTextRight(list, ui_.mono, number, y, Ink(p.dim), fmt::format("{}", line.number));
     const float text = number + ui_.Px(14);
     const std::string shown = Elided(ui_.mono, line.text, at.x + width - text);
@@ -84,6 +93,7 @@ class SourceDrawing {
 
   const Ui& ui_;
   const UnitProfile& profile_;
+  bool readable_;
   float pitch_;
   double most_ = 1e-9;
 };
@@ -127,7 +137,10 @@ void DrawFunctionSource(const Ui& ui, Workspace& workspace, const FlameView& vie
     static_cast<void>(DrawSourceNote(ui, ui.T(Text::kSourceCompiled), area));
     return;
   }
-  if (!function->readable) area = DrawSourceNote(ui, ui.T(Text::kSourceUnreadable), area);
+  if (!function->readable) {
+    const Text why = function->changed ? Text::kSourceChanged : Text::kSourceMissing;
+    area = DrawSourceNote(ui, ui.T(why), area);
+  }
   if (!function->lined) {
     area = DrawSourceNote(ui,
                           function->takes_most ? ui.F(Text::kSourceUnlinedYet, view.profile.units)

@@ -33,10 +33,9 @@ void ChooseFunction(const UnitProfile& profile, const FunctionId& id, FunctionsS
   state.reveal = true;
 }
 
-// Draws the first cell of a row: a square in the colour of the function's file, the name, and
-// behind the name a bar for `share`.
+// Draws the first cell of a row: a square in the colour of the function's file, and the name.
 void NameOfFunction(const Ui& ui, Workspace& workspace, const FlameView& view, const FunctionId& id,
-                    int row, double share) {
+                    int row) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
@@ -52,10 +51,6 @@ void NameOfFunction(const Ui& ui, Workspace& workspace, const FlameView& view, c
   list->AddRectFilled({at.x, at.y + ui.Px(2)}, {at.x + size, at.y + ui.Px(2) + size},
                       Ink(FunctionColour(ui, id)), ui.Px(3));
   const float indent = ui.Px(19);
-  list->AddRectFilled({at.x + indent, at.y},
-                      {at.x + indent + (width - indent) * static_cast<float>(std::min(share, 1.0)),
-                       at.y + FontPixels(ui.body) + ui.Px(2)},
-                      Ink(FunctionColour(ui, id), 0.3), ui.Px(2));
   const std::string title = TitleOf(id);
   DrawText(list, ui.body, {at.x + indent, at.y}, Ink(ui.palette().text),
            Elided(ui.body, title, width - indent));
@@ -67,13 +62,25 @@ void NumberCell(const Ui& ui, const std::string& text) {
   CellRight(ui, text, false);
 }
 
+// Draws a figure, and behind it a bar for `share`, which makes rows comparable at a glance.
+void BarCell(const Ui& ui, const std::string& text, const FunctionId& id, double share) {
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width =
+      ImGui::GetContentRegionAvail().x * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  ImGui::GetWindowDrawList()->AddRectFilled(at,
+                                            {at.x + width, at.y + FontPixels(ui.body) + ui.Px(2)},
+                                            Ink(FunctionColour(ui, id), 0.4), ui.Px(2));
+  CellRight(ui, text, false);
+}
+
 // Draws a table with a column for the function, then `columns`. `rows` draws its rows.
 void DrawColumns(const Ui& ui, std::span<const FunctionColumn> columns, Area area,
                  const std::function<void()>& rows) {
   BeginArea("function table", area, false);
   if (ImGui::BeginTable("table", static_cast<int>(columns.size()) + 1, kFunctionTableFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kColumnFunctionName), 0, 3.6F);
+    ImGui::TableSetupColumn(ui.T(Text::kColumnFunctionName), 0, 3.0F);
     for (const FunctionColumn& column : columns) {
       ImGui::TableSetupColumn(column.title.c_str(), 0, column.weight);
     }
@@ -93,19 +100,22 @@ void DrawColumns(const Ui& ui, std::span<const FunctionColumn> columns, Area are
 void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view, Area area) {
   const UnitProfile& profile = view.profile;
   const bool of_loop = profile.stage == traces::StageId::kStep;
+  const std::string each = PerUnit(ui, profile.stage);
   const std::array columns = {
       FunctionColumn{ui.T(Text::kShare),
                      ui.F(of_loop ? Text::kInLoop : Text::kInMaking, UnitName(ui, profile.stage)) +
                          "\n" + ui.T(Text::kColumnOwnTip),
-                     0.8F},
-      FunctionColumn{PerUnit(ui, profile.stage), ui.T(Text::kColumnOwnTip), 1.1F},
-      FunctionColumn{ui.T(Text::kColumnAllCalls), ui.T(Text::kColumnAllCallsTip), 1.1F},
-      FunctionColumn{ui.T(Text::kColumnCallCount), "", 0.8F}};
+                     0.9F},
+      FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.35F},
+      FunctionColumn{ui.T(Text::kColumnAllCalls), each + "\n" + ui.T(Text::kColumnAllCallsTip),
+                     1.35F},
+      FunctionColumn{ui.T(Text::kColumnCallCount), each, 0.7F}};
   DrawColumns(ui, columns, area, [&] {
     int row = 0;
     for (const FunctionLine& line : profile.lines) {
-      NameOfFunction(ui, workspace, view, line.id, row++, line.share);
-      NumberCell(ui, analyzer::PercentText(line.share * profile.of_stage));
+      NameOfFunction(ui, workspace, view, line.id, row++);
+      const double share = line.share * profile.of_stage;
+      BarCell(ui, analyzer::PercentText(share), line.id, share);
       NumberCell(ui, DurationText(line.share * profile.unit_time));
       NumberCell(ui, DurationText(line.total * profile.unit_time));
       NumberCell(ui, analyzer::ShortNumber(line.count));
@@ -125,11 +135,11 @@ void DrawSlowRows(const Ui& ui, Workspace& workspace, const FlameView& view, Are
     int row = 0;
     for (const analyzer::MoreTime& more : slow.functions) {
       const double gap = more.slow - more.others;
-      NameOfFunction(ui, workspace, view, {more.file, more.line, more.name}, row++,
-                     gap / std::max(slow.slow_time - slow.other_time, 1e-9));
+      const FunctionId id{more.file, more.line, more.name};
+      NameOfFunction(ui, workspace, view, id, row++);
       NumberCell(ui, DurationText(more.slow));
       NumberCell(ui, more.others > 0 ? DurationText(more.others) : "–");
-      NumberCell(ui, DurationText(gap));
+      BarCell(ui, DurationText(gap), id, gap / std::max(slow.slow_time - slow.other_time, 1e-9));
     }
   });
 }

@@ -117,24 +117,25 @@ struct LegendEntry {
   Rgb colour;
 };
 
-// The first files of the program in the order of the frames, then libraries and compiled functions
-// if there are any.
+// The first files of the program in the order of the frames and of the table, then libraries and
+// compiled functions if there are any.
 std::vector<LegendEntry> LegendOf(const Ui& ui, const UnitProfile& profile) {
   constexpr std::size_t kMostFiles = 3;
   std::vector<LegendEntry> entries;
   const FunctionId* library = nullptr;
   const FunctionId* compiled = nullptr;
-  for (const FlameFrame& frame : profile.frames) {
-    const FunctionKind kind = KindOfFunction(frame.id);
-    if (kind == FunctionKind::kLibrary) library = &frame.id;
-    if (kind == FunctionKind::kCompiled) compiled = &frame.id;
-    if (kind != FunctionKind::kProgram || entries.size() == kMostFiles) continue;
-    const std::string name =
-        analyzer::PlainText(frame.id.file.substr(frame.id.file.rfind('/') + 1), 30);
+  const auto add = [&](const FunctionId& id) {
+    const FunctionKind kind = KindOfFunction(id);
+    if (kind == FunctionKind::kLibrary) library = &id;
+    if (kind == FunctionKind::kCompiled) compiled = &id;
+    if (kind != FunctionKind::kProgram || entries.size() == kMostFiles) return;
+    const std::string name = analyzer::PlainText(id.file.substr(id.file.rfind('/') + 1), 30);
     const auto same = [&name](const LegendEntry& entry) { return entry.name == name; };
-    if (std::any_of(entries.begin(), entries.end(), same)) continue;
-    entries.push_back({name, FunctionColour(ui, frame.id)});
-  }
+    if (std::any_of(entries.begin(), entries.end(), same)) return;
+    entries.push_back({name, FunctionColour(ui, id)});
+  };
+  for (const FlameFrame& frame : profile.frames) add(frame.id);
+  for (const FunctionLine& line : profile.lines) add(line.id);
   if (library != nullptr) {
     entries.push_back({ui.T(Text::kFlameLibraries), FunctionColour(ui, *library)});
   }

@@ -179,6 +179,20 @@ TEST_F(FunctionsPanelTest, WithoutTheFileTheLinesStandAlone) {
   EXPECT_NEAR(edges->source[0].share, 0.5, 1e-9);
 }
 
+TEST_F(FunctionsPanelTest, AMissingFileIsToldFromAChangedOne) {
+  EXPECT_FALSE(sample().lines.at(0).changed);
+  const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
+  const auto changed = [&](const char* file) {
+    const auto other = traces::MakeTrace(testing::RunWithFunctions(file));
+    const FunctionsModel blind =
+        BuildFunctions(*other, analyzer::BuildReport(*other, "t"), nothing);
+    const FunctionLine* edges = blind.profiles.at(0).Find({file, 47, "make_edges"});
+    return edges != nullptr && edges->changed;
+  };
+  EXPECT_TRUE(changed("/proc/self/status")) << "is here, but cannot be what ran";
+  EXPECT_FALSE(changed("/home/a/no/such/file.py"));
+}
+
 TEST_F(FunctionsPanelTest, FontsAreToldOfUnusualCharacters) {
   EXPECT_NE(model.unusual_text.find("\xc3\xa9"), std::string::npos);
 }
