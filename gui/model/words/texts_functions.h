@@ -16,9 +16,9 @@
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
   X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
-    "{}，占制作批次时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
+    "{}，占制作批次时间的 {}  ·  逐调用跟踪了其中 {} 个") \
   X(kUnitOfLoop, "{}, {} of the training loop's time  ·  {} followed call by call", \
-    "{}，占训练循环时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
+    "{}，占训练循环时间的 {}  ·  逐调用跟踪了其中 {} 个") \
   X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
     "跟踪会拖慢调用：该时间的误差可达 {}。") \
   X(kFlameLibraries, "libraries", "库") \
@@ -40,7 +40,7 @@
   X(kColumnAllCalls, "with all it calls", "含其调用") \
   X(kColumnAllCallsTip, "Time between call and return", "从调用到返回的时间") \
   X(kColumnCallCount, "calls", "调用次数") \
-  X(kSlowTab, "Slow against others", "慢的与其他对比") \
+  X(kSlowTab, "Slow against others", "较慢者与其余对比") \
   X(kSlowTip, "S: switch to the other table", "S：切换到另一张表") \
   X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What takes more time in them:", \
     "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。其中更耗时的是：") \

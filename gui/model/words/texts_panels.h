@@ -37,7 +37,7 @@
   X(kIoReads, "{} reads", "{} 次读取") \
   X(kIoWhileReading, "Speed while reading", "读取时的速度") \
   X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
-  X(kIoUnderWay, "a read is under way {} of the time", "{} 的时间有读取在进行") \
+  X(kIoUnderWay, "a read is under way {} of the time", "正在读取的时间占 {}") \
   X(kIoWhileReadingTip, \
     "Bytes over the time during which at least one read is under way. The bytes per second below count all of the time, and most of it passes without a read.", \
     "字节数除以至少有一次读取正在进行的时间。下方的每秒字节数按全部时间计，其中大部分时间没有读取。") \
@@ -55,7 +55,7 @@
   X(kIoOverTime, "Bytes per second, means over {}", "每秒字节数，{} 内的平均") \
   X(kIoOverTimeTip, "Storage: for the processes that read the data. The timeline has all processes, sample by sample, with higher peaks.", "存储：仅计读取数据的进程。时间线计全部进程，逐次采样，峰值更高。") \
   X(kIoSeenLine, "read by the program", "程序读取") \
-  X(kIoDiskLine, "fetched from storage by the readers", "读取进程取自存储") \
+  X(kIoDiskLine, "fetched from storage by the readers", "读取进程从存储取得") \
   X(kIoSizes, "Size of one read", "单次读取的大小") \
   X(kIoSizesNote, "share of the reads; median {}", "占读取次数；中位数 {}") \
   X(kIoSizeTip, "{} – {}: {} of the reads, {} of the bytes", "{} – {}：占读取次数 {}，占字节 {}") \
@@ -184,7 +184,7 @@
     "No worker stands out: the slowest takes {} times as long as the median one", \
     "没有明显落后的工作进程：最慢者是中位数的 {} 倍") \
   X(kMemoryUss, "own", "独占") \
-  X(kMemoryPss, "with its share", "含分摊") \
+  X(kMemoryPss, "with its share", "按比例分摊（PSS）") \
   X(kMemoryRss, "RSS (resident)", "常驻内存（RSS）") \
   X(kMemoryUssTip, "USS: memory that ends with the process, shared with nobody", \
     "USS：进程独占、随其结束而释放的内存") \
