@@ -335,6 +335,13 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
 }
 
+IdleCause GpuModel::MainCause() const {
+  const std::array<double, kIdleCauses> times = idle();
+  const auto unknown = times.begin() + static_cast<std::ptrdiff_t>(IdleCause::kUnknown);
+  const auto most = std::max_element(times.begin(), unknown);
+  return *most > 0 ? static_cast<IdleCause>(most - times.begin()) : IdleCause::kUnknown;
+}
+
 GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);

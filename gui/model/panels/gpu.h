@@ -108,6 +108,8 @@ struct GpuModel {
   }
   // Seconds without a kernel, by IdleCause.
   [[nodiscard]] std::array<double, kIdleCauses> idle() const;
+  // The cause of most idle time: a known one if there is any.
+  [[nodiscard]] IdleCause MainCause() const;
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 

@@ -2,7 +2,6 @@
 //
 // The GPU view: what the device did, why it was idle, what was copied to it and how.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/core.h>
@@ -31,12 +30,11 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
     if (gpu.nccl >= 0.01) note = ui.F(Text::kGpuNcclNote, note, PercentText(gpu.nccl));
     figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
                        note, p.text, note});
-    const std::array<double, kIdleCauses> idle = gpu.idle();
-    const auto most = std::max_element(idle.begin(), idle.end());
-    const auto cause = static_cast<IdleCause>(most - idle.begin());
-    const bool any = *most > 0;
+    const IdleCause cause = gpu.MainCause();
+    const double most = gpu.idle()[static_cast<std::size_t>(cause)];
+    const bool any = most > 0;
     figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
-                       any ? CauseText(*most / window, NameOf(cause), ui.language) : "",
+                       any ? CauseText(most / window, NameOf(cause), ui.language) : "",
                        any ? p.warn : p.text, ""});
   }
   if (gpu.copies > 0) {

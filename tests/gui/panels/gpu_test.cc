@@ -55,6 +55,15 @@ TEST(GpuModelTest, EveryMomentWithoutAKernelHasTheCauseOfTheLoop) {
   EXPECT_NEAR(IdleOf(gpu, IdleCause::kUnknown), 0, 1e-3);
 }
 
+TEST(GpuModelTest, TheMainCauseIsAKnownOneIfThereIsAny) {
+  GpuModel gpu;
+  gpu.activity.idle.unknown = 5;
+  EXPECT_EQ(gpu.MainCause(), IdleCause::kUnknown);
+  gpu.activity.idle.loader = 3;
+  gpu.activity.idle.copy = 1;
+  EXPECT_EQ(gpu.MainCause(), IdleCause::kLoader);
+}
+
 TEST(GpuModelTest, KernelsOfNcclAreToldApart) {
   traces::TraceData data = testing::MakeGpuRun({});
   const StringId nccl = data.Intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)");
