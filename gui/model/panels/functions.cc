@@ -279,6 +279,12 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
       model.profiles.back().mean_time = Seconds(all.wall) / static_cast<double>(all.count);
     }
   }
+  const auto of_samples = [](const UnitProfile& one) {
+    return one.stage == traces::StageId::kSample;
+  };
+  model.without_samples = !model.profiles.empty() &&
+                          report.diagnosis.run.stages[traces::StageId::kSample].count > 0 &&
+                          std::none_of(model.profiles.begin(), model.profiles.end(), of_samples);
   model.missing =
       model.profiles.empty() ? WhyNoFunctions(trace, report.diagnosis.run) : NoFunctions::kNone;
   model.unusual_text = UnusualFunctionText(model);

@@ -100,7 +100,8 @@ enum class NoFunctions : std::uint8_t {
 struct FunctionsModel {
   std::vector<UnitProfile> profiles;
   NoFunctions missing = NoFunctions::kNoLoader;
-  std::string unusual_text;  // names and sources with characters beyond ASCII, for the fonts
+  bool without_samples = false;  // samples were recorded and other units followed, but no sample
+  std::string unusual_text;      // names and sources with characters beyond ASCII, for the fonts
 };
 // Cost: reads the sources of the functions.
 [[nodiscard]] FunctionsModel BuildFunctions(const traces::Trace& trace,

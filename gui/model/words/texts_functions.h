@@ -14,6 +14,7 @@
   X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
   X(kUnitFew, "only {} followed: others may differ", "仅跟踪了 {} 个，其余可能不同") \
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
+  X(kNoSampleFollowed, "no sample was followed", "没有跟踪到样本") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
   X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
     "{}，占制作批次时间的 {}  ·  逐调用跟踪了其中 {} 个") \

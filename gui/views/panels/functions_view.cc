@@ -167,8 +167,10 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   return line.max.x - width;
 }
 
-// Says how long a unit takes, and how many units were followed. `slow`: says it of the slow units.
-void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line) {
+// Says how long a unit takes, how many units were followed, and whether samples, which would have
+// a tab, are missing. `slow`: says it of the slow units.
+void DrawUnitNote(const Ui& ui, const FunctionsModel& model, const UnitProfile& profile, bool slow,
+                  Area line) {
   if (line.width() < ui.Px(60)) return;
   const bool of_loop = profile.stage == traces::StageId::kStep;
   std::string note = slow ? SlowNote(ui, profile.slow)
@@ -182,6 +184,7 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line
   if (unusual) {
     note = ui.F(Text::kUnitUnusual, analyzer::DurationText(profile.mean_time)) + "  ·  " + note;
   }
+  if (model.without_samples) note += std::string("  ·  ") + ui.T(Text::kNoSampleFollowed);
   DrawText(ImGui::GetWindowDrawList(), ui.small,
            {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
            Ink(few || unusual ? ui.palette().warn : ui.palette().dim),
@@ -214,7 +217,8 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
   const float tabs = DrawUnitTabs(ui, model, state, inside.min);
   const Area line{{tabs + ui.Px(12), inside.min.y}, {inside.max.x, inside.min.y + head}};
   const float legend = DrawFlameLegend(ui, flamed, line);
-  DrawUnitNote(ui, profile, &flamed != &profile, {line.min, {legend - ui.Px(12), line.max.y}});
+  DrawUnitNote(ui, model, profile, &flamed != &profile,
+               {line.min, {legend - ui.Px(12), line.max.y}});
   DrawFlame(ui, workspace, ViewOf(flamed, state),
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;

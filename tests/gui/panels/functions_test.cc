@@ -280,6 +280,20 @@ TEST(FunctionSourceTest, EndsWhereTheFunctionDoes) {
   for (const SourceCase& one : cases) EXPECT_EQ(LastLineOf(one), one.last) << one.text;
 }
 
+TEST(NoFunctionsTest, StepsAloneAreToldFromSamples) {
+  traces::TraceData data = testing::RunWithFunctions();
+  const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
+  const auto model_of = [&](traces::TraceData of) {
+    const auto trace = traces::MakeTrace(std::move(of));
+    return BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing);
+  };
+  EXPECT_FALSE(model_of(data).without_samples);
+  for (traces::UnitRow& unit : data.unit_rows) unit.stage = traces::StageId::kStep;
+  const FunctionsModel steps = model_of(std::move(data));
+  ASSERT_FALSE(steps.profiles.empty());
+  EXPECT_TRUE(steps.without_samples);
+}
+
 TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
   const auto reason = [](const char* fact) {
     traces::TraceData data = analyzer::testing::MakeSynthetic({});
