@@ -20,6 +20,10 @@ double Batch::step() const {
   return SecondsBetween(delivered, step_end);
 }
 
+double Batch::loop_step() const {
+  return SecondsBetween(delivered, next_wait == kNever ? step_end : next_wait);
+}
+
 std::int64_t Batch::available() const {
   if (put_end != kNever) return fetch_end == kNever ? put_end : std::max(put_end, fetch_end);
   return fetch_end;

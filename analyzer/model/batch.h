@@ -68,6 +68,9 @@ struct Batch {
   std::int64_t wait_start = kNever;  // next() entered
   std::int64_t delivered = kNever;   // next() returned
   std::int64_t step_end = kNever;    // the loop asked for the next batch
+  // The loop asked for the next batch of any loader. This is before `step_end` only with
+  // interleaved loaders; kNever: the same as `step_end`.
+  std::int64_t next_wait = kNever;
 
   Work fetch;
   Work read, decode, augment, tokenize, collate;  // exclusive parts of fetch
@@ -93,6 +96,8 @@ struct Batch {
   // Units: seconds; 0 if not recorded.
   [[nodiscard]] double wait() const;
   [[nodiscard]] double step() const;
+  // The part of step() until the loop waits for another loader.
+  [[nodiscard]] double loop_step() const;
   // When the loop could have taken the batch: at the end of put, or of the fetch.
   [[nodiscard]] std::int64_t available() const;
 };

@@ -57,6 +57,7 @@ void EndStepsAtOwnWaits(LoaderRun& run) {
     for (std::size_t i = epoch.first; i + 1 < epoch.first + epoch.count; ++i) {
       Batch& batch = run.batches[i];
       const Batch& next = run.batches[i + 1];
+      batch.next_wait = batch.step_end;
       if (next.wait_start >= batch.delivered) batch.step_end = next.wait_start;
     }
   }

@@ -66,6 +66,7 @@ void StageTable::Add(const Counted& counted) {
   // are not those of augmenting.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
   if (counted.outermost) stage.Add(counted, bytes);
+  if (!counted.synthetic) stage.last = std::max(stage.last, counted.span->end());
   if (counted.stage == traces::StageId::kCollate) {
     const Inside& inside = counted.inside;
     stage.inside.value += inside.read + inside.told() + inside.augment;

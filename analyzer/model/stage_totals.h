@@ -33,6 +33,7 @@ struct PartTotals {
 struct StageTotals : PartTotals {
   std::map<StringId, PartTotals> children;  // by span name
   TimeNs queued;  // part of `wall`: waiting before reads, outside of their spans
+  TimeNs last;    // the end of its last span; 0: none
   TimeNs inside;  // of collate, beside `wall`: reads, decodes and transforms inside its spans
 };
 

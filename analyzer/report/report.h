@@ -37,9 +37,8 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  // Share of the workers' busy time if `of_workers`, else of the loop's time. For the stage idle it
-  // is the share of the workers' lifetime, for startup the share of the run. Above 1: several
-  // threads are in the stage at once.
+  // Share of the time that StageWholes has for the stage. Above 1: several threads are in the stage
+  // at once.
   double share = 0;
   bool of_workers = false;
   traces::StageId stage = traces::StageId::kNone;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "analyzer/report/report.h"
+#include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/names.h"
 #include "analyzer/words/report.h"
@@ -34,20 +35,9 @@ StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   return row;
 }
 
-// The time of all training loops: waits and steps, over all loaders.
-double LoopTime(const RunModel& run) {
-  double time = 0;
-  for (const LoaderRun& loader : run.loaders) {
-    for (const Batch& batch : loader.batches) time += batch.wait() + batch.step();
-    // The next() that ends an epoch is a wait too.
-    for (const Epoch& epoch : loader.epochs) time += epoch.stop;
-  }
-  return time > 0 ? time : run.duration();
-}
-
 // The number of GPUs for which `counts` is true. They are GPUs of the main loader's process or, if
-// there is no loader, of all processes. GPUs of other ranks do not count, because LoopTime()
-// already includes the loops of all ranks.
+// there is no loader, of all processes. GPUs of other ranks do not count, because
+// StageWholes already includes the loops of all ranks.
 template <class Counts>
 std::size_t DevicesWith(const RunModel& run, Counts counts) {
   std::size_t devices = 0;
@@ -75,15 +65,6 @@ std::size_t DevicesOf(StageId stage, const RunModel& run) {
     });
   }
   return std::max<std::size_t>(1, devices);
-}
-
-void AddDerivedSteps(const RunModel& run, StageTotals& steps) {
-  for (const LoaderRun& loader : run.loaders) {
-    for (const Batch& batch : loader.batches) {
-      if (batch.step_end == kNever) continue;
-      steps.Add(static_cast<std::int64_t>(batch.step() * 1e9), -1, 0);
-    }
-  }
 }
 
 }  // namespace
@@ -130,35 +111,27 @@ std::string StageText(const StageRow& row, Language language) {
 
 std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run) {
   constexpr std::size_t kMostChildren = 32;
-  const double busy = run.stages.DataTime();
-  const double loop = LoopTime(run);
-  double worker_time = 0;  // the workers' lifetime; shares of the stage idle are fractions of it
-  for (const LoaderRun& loader : run.loaders) {
-    for (const WorkerRun& worker : loader.workers) worker_time += worker.busy + worker.idle;
-  }
+  const StageWholes wholes = WholesOf(run, run.stages);
   std::vector<StageRow> rows;
   for (const StageId stage : kOrder) {
     StageTotals derived;
     const StageTotals* totals = &run.stages[stage];
-    if (stage == StageId::kStep && totals->count == 0) {
-      AddDerivedSteps(run, derived);
+    if (stage == StageId::kStep && DerivesSteps(run)) {
+      for (const LoopStep& step : StepsOf(run)) {
+        derived.Add(static_cast<std::int64_t>(step.seconds * 1e9), -1, 0);
+      }
       totals = &derived;
     }
     if (totals->count == 0) continue;
-    const bool of_workers = OfWorkers(stage);
-    const double whole = of_workers                ? busy
-                         : stage == StageId::kIdle ? std::max(worker_time, 1e-9)
-                         : stage == StageId::kStartup
-                             ? run.duration()  // before the loop's first wait
-                             : loop;
+    const double whole = wholes.Of(stage);
     StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
-    row.of_workers = of_workers;
+    row.of_workers = OfWorkers(stage);
     row.stage = stage;
     row.mixed = IsMixed(*totals);
     row.devices = DevicesOf(stage, run);
     for (const auto& [name, part] : totals->children) {
       row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
-      row.children.back().of_workers = of_workers;
+      row.children.back().of_workers = row.of_workers;
       row.children.back().stage = stage;
       row.children.back().devices = row.devices;
     }

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "analyzer/report/stage_wholes.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -61,53 +63,22 @@ StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double wh
   return line;
 }
 
-// Visits the steps that the program did not mark: from a delivery to the next call of next().
+// Visits the steps that the table does not take from recorded spans.
 template <class Visit>
-void ForEachDerivedStep(const Extent& extent, const Analysis& analysis, const Visit& visit) {
+void ForEachDerivedStep(const Extent& extent, const analyzer::RunModel& run, const Visit& visit) {
   const std::int64_t begin = extent.trace->begin().value;
-  for (const analyzer::LoaderRun& run : analysis.report.diagnosis.run.loaders) {
-    for (const Batch& batch : run.batches) {
-      if (batch.step_end == analyzer::kNever || !batch.was_delivered()) continue;
-      if (extent.Holds(batch.delivered - begin)) visit(batch);
-    }
+  for (const analyzer::LoopStep& step : analyzer::StepsOf(run)) {
+    if (extent.Holds(step.batch->delivered - begin)) visit(step);
   }
 }
 
-struct Wholes {
-  double workers = 0, loop = 0, lives = 0, run = 0;  // seconds
-
-  [[nodiscard]] double Of(StageId stage) const {
-    if (analyzer::OfWorkers(stage)) return workers;
-    if (stage == StageId::kStartup) return run;
-    return stage == StageId::kIdle ? lives : loop;
-  }
-};
-
-// The totals that shares refer to, as in analyzer::BuildStageRows, but only inside the extent.
-Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
-  Wholes wholes;
-  wholes.workers = table.DataTime();
-  wholes.run = extent.to() - extent.from();
-  const analyzer::RunModel& run = analysis.report.diagnosis.run;
-  for (const analyzer::LoaderRun& loader : run.loaders) {
-    for (const Batch& batch : loader.batches) {
-      const bool inside = !extent.range || (batch.was_delivered() &&
-                                            extent.Holds(batch.wait_start - run.begin.value));
-      if (inside) wholes.loop += batch.wait() + batch.step();
-    }
-    if (!extent.range) {
-      for (const analyzer::Epoch& epoch : loader.epochs) wholes.loop += epoch.stop;
-    }
-    for (const analyzer::WorkerRun& worker : loader.workers) {
-      wholes.lives += worker.busy + worker.idle;
-    }
-  }
-  if (wholes.loop <= 0) wholes.loop = extent.to() - extent.from();
-  if (extent.range) {
-    wholes.lives = Seconds(table[StageId::kIdle].wall) + Seconds(table[StageId::kFetch].wall);
-  }
-  wholes.lives = std::max(wholes.lives, 1e-9);
-  return wholes;
+analyzer::StageWholes WholesOf(const Extent& extent, const analyzer::RunModel& run,
+                               const StageTable& table) {
+  if (!extent.range) return analyzer::WholesOf(run, table);
+  const std::int64_t begin = extent.trace->begin().value;
+  const analyzer::PartOfRun part{[&](std::int64_t at) { return extent.Holds(at - begin); },
+                                 extent.to() - extent.from()};
+  return analyzer::WholesOf(run, table, &part);
 }
 
 StageTable TableOf(const Extent& extent, const std::stop_token& stop) {
@@ -217,13 +188,14 @@ void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& ta
   }
 }
 
-Call StepOf(const traces::Trace& trace, const Batch& batch) {
+Call StepOf(const traces::Trace& trace, const analyzer::LoopStep& step) {
+  const Batch& batch = *step.batch;
   Call call;
   call.thread = ThreadId{batch.wait_thread};
   call.stage = StageId::kStep;
   call.start = batch.delivered - trace.begin().value;
   call.length = batch.step_end - batch.delivered;
-  call.wall = call.length;
+  call.wall = static_cast<std::int64_t>(step.seconds * 1e9);
   call.detail.batch = batch.key.index;
   call.detail.generation = batch.key.generation;
   return call;
@@ -256,17 +228,17 @@ std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysi
                                    const std::stop_token& stop) {
   StageTable of_range;
   if (extent.range) of_range = TableOf(extent, stop);
-  const StageTable& table = extent.range ? of_range : analysis.report.diagnosis.run.stages;
-  const Wholes wholes = WholesOf(extent, analysis, table);
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  const StageTable& table = extent.range ? of_range : run.stages;
+  const analyzer::StageWholes wholes = WholesOf(extent, run, table);
   std::vector<StageLine> lines;
   for (const analyzer::StageRow& row : analysis.report.stages) {
     const StageId stage = row.stage;
     StageTotals derived;
     const StageTotals* totals = &table[stage];
-    const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
-    if (stage == StageId::kStep && !marked) {
-      ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
-        derived.Add(static_cast<std::int64_t>(batch.step() * 1e9), -1, 0);
+    if (stage == StageId::kStep && analyzer::DerivesSteps(run)) {
+      ForEachDerivedStep(extent, run, [&](const analyzer::LoopStep& step) {
+        derived.Add(static_cast<std::int64_t>(step.seconds * 1e9), -1, 0);
       });
       totals = &derived;
     }
@@ -353,8 +325,10 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   Tail tail;
   TailKeeper keeper(question, tail);
   const bool part = question.id.part.value != 0;
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  const bool derived = question.id.stage == StageId::kStep && analyzer::DerivesSteps(run);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
-    if (counted.stage != question.id.stage) return;
+    if (derived || counted.stage != question.id.stage) return;
     // A synthetic read is the wait before a read. It is time of the stage, but not a call.
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
     const bool wanted = part ? !counted.synthetic && counted.span->name == question.id.part
@@ -367,11 +341,10 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
       return call;
     });
   });
-  const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
-  if (question.id.stage == StageId::kStep && !marked) {
-    ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
-      keeper.Offer(static_cast<std::int64_t>(batch.step() * 1e9),
-                   [&] { return StepOf(*extent.trace, batch); });
+  if (derived) {
+    ForEachDerivedStep(extent, run, [&](const analyzer::LoopStep& step) {
+      keeper.Offer(static_cast<std::int64_t>(step.seconds * 1e9),
+                   [&] { return StepOf(*extent.trace, step); });
     });
   }
   keeper.Finish();

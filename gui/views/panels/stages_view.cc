@@ -25,7 +25,7 @@ constexpr std::array kStageColumns = {
     StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
     StageTableColumn{Text::kSpanBytes, 1.0F}};
 
-// Says to which total a row's share refers; see analyzer/report/stage_rows.cc.
+// Says to which total a row's share refers; see analyzer/report/stage_wholes.h.
 Text ShareNote(const StageLine& line) {
   if (line.of_workers) return Text::kInMaking;
   if (line.id.stage == traces::StageId::kStartup) return Text::kInRun;

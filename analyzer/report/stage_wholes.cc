@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/stage_wholes.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+constexpr std::array kOnDevices = {StageId::kH2d, StageId::kCopy, StageId::kKernel, StageId::kSync};
+
+// The end of the last work of devices.
+std::int64_t LastOnDevices(const StageTable& table) {
+  std::int64_t last = kNever;
+  for (const StageId stage : kOnDevices) last = std::max(last, table[stage].last.value);
+  return last;
+}
+
+struct OfLoop {
+  const Batch* batch = nullptr;
+  bool first = false;  // it is of the first of the loaders that are used together
+};
+
+// The steps of a loop that uses loaders together.
+void AddSteps(std::vector<OfLoop>& taken, std::vector<LoopStep>& steps) {
+  std::sort(taken.begin(), taken.end(), [](const OfLoop& a, const OfLoop& b) {
+    return a.batch->delivered < b.batch->delivered;
+  });
+  bool open = false;
+  for (const OfLoop& one : taken) {
+    if (!one.batch->was_delivered()) continue;
+    if (one.first) {
+      steps.push_back({one.batch, 0});
+      open = true;
+    }
+    if (!open) continue;
+    steps.back().seconds += one.batch->loop_step();
+    if (one.batch->step_end != kNever || one.batch->next_wait != kNever) continue;
+    steps.pop_back();  // it did not end
+    open = false;
+  }
+}
+
+}  // namespace
+
+double StageWholes::Of(StageId stage) const {
+  if (OfWorkers(stage)) return making;
+  if (stage == StageId::kIdle) return lives;
+  if (stage == StageId::kStartup) return run;  // before the loop's first wait
+  const bool device = std::find(kOnDevices.begin(), kOnDevices.end(), stage) != kOnDevices.end();
+  return device ? devices : loop;
+}
+
+StageWholes WholesOf(const RunModel& run, const StageTable& table, const PartOfRun* part) {
+  StageWholes wholes;
+  wholes.making = table.DataTime();
+  wholes.run = part == nullptr ? run.duration() : part->seconds;
+  const std::int64_t last = LastOnDevices(table);
+  double unended = 0;
+  for (const LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) {
+      if (part != nullptr && !(batch.was_delivered() && part->holds(batch.wait_start))) continue;
+      wholes.loop += batch.wait() + batch.loop_step();
+      if (batch.step_end == kNever && batch.was_delivered() && last > batch.delivered) {
+        unended += Seconds(TimeNs{last - batch.delivered});
+      }
+    }
+    for (const WorkerRun& worker : loader.workers) wholes.lives += worker.busy + worker.idle;
+    if (part != nullptr) continue;
+    // The next() that ends an epoch is a wait too.
+    for (const Epoch& epoch : loader.epochs) wholes.loop += epoch.stop;
+  }
+  if (wholes.loop <= 0) {
+    wholes.loop = wholes.run;
+    unended = 0;
+  }
+  wholes.devices = wholes.loop + unended;
+  if (part != nullptr) {
+    wholes.lives = Seconds(table[StageId::kIdle].wall) + Seconds(table[StageId::kFetch].wall);
+  }
+  wholes.lives = std::max(wholes.lives, 1e-9);
+  return wholes;
+}
+
+bool DerivesSteps(const RunModel& run) {
+  return run.stages[StageId::kStep].count == 0 ||
+         std::any_of(run.loaders.begin(), run.loaders.end(),
+                     [](const LoaderRun& loader) { return loader.use == LoopUse::kInterleaved; });
+}
+
+std::vector<LoopStep> StepsOf(const RunModel& run) {
+  std::vector<LoopStep> steps;
+  std::map<std::uint32_t, std::vector<OfLoop>> together;  // by training process
+  for (const LoaderRun& loader : run.loaders) {
+    if (loader.use == LoopUse::kInterleaved) {
+      std::vector<OfLoop>& taken = together[loader.config.consumer.value];
+      const bool first = taken.empty();
+      for (const Batch& batch : loader.batches) taken.push_back({&batch, first});
+      continue;
+    }
+    for (const Batch& batch : loader.batches) {
+      if (batch.was_delivered() && batch.step_end != kNever)
+        steps.push_back({&batch, batch.step()});
+    }
+  }
+  for (auto& [process, taken] : together) AddSteps(taken, steps);
+  return steps;
+}
+
+}  // namespace penstock::analyzer
