@@ -100,7 +100,7 @@ std::string StageTableHtml(const Report& report, Language language) {
   if (report.stages.empty()) return "";
   std::string text =
       fmt::format("<details><summary>{}</summary>\n", Escaped(Word<words::kStageTable>(language)));
-  text += TableHead({Word<words::kColumnStage>(language), Word<words::kColumnShare>(language),
+  text += TableHead({StageHead(report, language), Word<words::kColumnShare>(language),
                      Word<words::kColumnWall>(language), Word<words::kColumnCpu>(language),
                      Word<words::kColumnCount>(language), Word<words::kColumnMedian>(language),
                      Word<words::kColumnP99>(language), Word<words::kColumnBytes>(language)});

@@ -100,6 +100,9 @@ struct Report {
 // The name of a row: "decode" or "h2d, 2 GPUs".
 [[nodiscard]] std::string StageText(const StageRow& row, Language language = Language::kEnglish);
 
+// The head of the names of all rows: they have the time of all ranks together.
+[[nodiscard]] std::string StageHead(const Report& report, Language language = Language::kEnglish);
+
 // Rows of the stages that occurred, in the order in which data passes through them.
 [[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run);
 

@@ -127,9 +127,9 @@ std::string RowLine(const StageRow& row, std::size_t depth) {
 std::string StageTableText(const Report& report, const Paint& paint) {
   if (report.stages.empty()) return "";
   constexpr std::size_t kChildren = 5;
-  std::string text =
-      paint.Dim(StageLine({"stage", "share", "wall", "CPU", "count", "p50", "p99", "bytes"})) +
-      "\n";
+  std::string text = paint.Dim(StageLine({StageHead(report), "share", "wall", "CPU", "count", "p50",
+                                          "p99", "bytes"})) +
+                     "\n";
   for (const StageRow& row : report.stages) {
     text += RowLine(row, 0);
     for (std::size_t i = 0; i < std::min(kChildren, row.children.size()); ++i) {

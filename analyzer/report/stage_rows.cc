@@ -6,6 +6,7 @@
 #include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/names.h"
+#include "analyzer/words/page.h"
 #include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
@@ -107,6 +108,12 @@ std::string StageText(const StageRow& row, Language language) {
   if (row.devices < 2) return std::string(NameIn(row.name, language));
   return Render(Say<words::kStageOfDevices>(Give<"stage">(row.name), Give<"devices">(row.devices)),
                 language);
+}
+
+std::string StageHead(const Report& report, Language language) {
+  const RankSummary& ranks = report.diagnosis.ranks;
+  if (!ranks.several()) return Render(Say<words::kColumnStage>(), language);
+  return Render(Say<words::kColumnStageOfRanks>(Give<"ranks">(ranks.rows.size())), language);
 }
 
 std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run) {

@@ -143,6 +143,8 @@ inline constexpr Message kLinkUnchecked{"page.link.unchecked", "not checked", "�
 inline constexpr Message kStageTable{"page.stage-table", "All stages as a table",
                                      "所有阶段（表格）"};
 inline constexpr Message kColumnStage{"page.column.stage", "stage", "阶段"};
+inline constexpr Message kColumnStageOfRanks{
+    "page.column.stage-of-ranks", "stage, {ranks:count} ranks", "阶段，{ranks:count} 个 rank 合计"};
 inline constexpr Message kColumnShare{"page.column.share", "share", "占比"};
 inline constexpr Message kColumnWall{"page.column.wall", "wall", "耗时"};
 inline constexpr Message kColumnCpu{"page.column.cpu", "CPU", "CPU"};

@@ -4,6 +4,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
+#include "traces/names.h"
 
 namespace penstock::gui {
 
@@ -52,6 +53,30 @@ std::string CellText(const StageLine& line, StageColumn column, Language languag
       return line.bytes > 0 ? analyzer::BytesText(line.bytes) : none;
   }
   return none;
+}
+
+std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& line,
+                                   const Call& call, const std::string& batch, bool ranks,
+                                   Language language) {
+  std::vector<std::string> parts;
+  const std::string_view file = trace.String(call.file);
+  if (!file.empty()) {
+    parts.push_back(analyzer::PlainText(file.substr(file.rfind('/') + 1), 60));
+  }
+  const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
+  const std::int32_t rank = trace.processes()[thread.process.value].rank;
+  if (ranks && rank >= 0) parts.push_back(Filled(Text::kRankN, language, rank));
+  if (!batch.empty()) {
+    parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
+  }
+  if (call.detail.sample != SpanDetail::kNoSample) {
+    parts.push_back(Filled(Text::kSamplesOf, language, call.detail.sample));
+  }
+  const std::string_view name = trace.String(call.detail.name);
+  // The name of a span is left out if it is the name of the stage, which the title says already.
+  const bool says_more = !name.empty() && name != "file" && !traces::StageNamed(name);
+  if (!line.is_part() && says_more) parts.push_back(analyzer::PlainText(name, 40));
+  return parts;
 }
 
 }  // namespace penstock::gui

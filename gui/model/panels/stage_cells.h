@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gui/model/panels/stages.h"
 #include "gui/model/words/texts.h"
@@ -23,5 +24,12 @@ inline constexpr std::string_view kDash = "–";
 [[nodiscard]] std::string NameOf(const StageLine& line, std::size_t most, Language language);
 
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);
+
+// The words for a call, such as "12.jpg", "rank 1", "batch 3 of epoch 0", "sample 12", "PIL.open":
+// first the file, which one looks for. `batch`: the name of its batch; "": none. `ranks`: the run
+// has several, so batches of one name.
+[[nodiscard]] std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& line,
+                                                 const Call& call, const std::string& batch,
+                                                 bool ranks, Language language);
 
 }  // namespace penstock::gui

@@ -216,12 +216,18 @@ double StageHistogram::PlaceOf(double seconds) const {
   return std::clamp(place - static_cast<double>(first), 0.0, static_cast<double>(bins.size()));
 }
 
-std::vector<Text> ShareNotes(std::span<const StageLine> lines) {
+std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_t ranks,
+                                    Language language) {
   const auto contains = [](const StageLine& line) {
     return line.id.stage == StageId::kFetch || line.id.stage == StageId::kSample;
   };
-  if (std::none_of(lines.begin(), lines.end(), contains)) return {Text::kShareNote};
-  return {Text::kShareNote, Text::kSharesNest};
+  std::vector<std::string> notes;
+  if (ranks > 1) notes.push_back(Filled(Text::kStagesOfAllRanks, language, ranks));
+  notes.emplace_back(TextOf(Text::kShareNote, language));
+  if (std::any_of(lines.begin(), lines.end(), contains)) {
+    notes.emplace_back(TextOf(Text::kSharesNest, language));
+  }
+  return notes;
 }
 
 std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,

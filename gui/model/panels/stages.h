@@ -61,8 +61,10 @@ struct StageLine {
   [[nodiscard]] double share_of_one() const { return share / static_cast<double>(devices); }
 };
 
-// The notes on the shares of these rows: to what they refer, and that some stages contain others.
-[[nodiscard]] std::vector<Text> ShareNotes(std::span<const StageLine> lines);
+// The notes below these rows: that they have the times of all ranks, to what the shares refer, and
+// that some stages contain others.
+[[nodiscard]] std::vector<std::string> ShareNotes(std::span<const StageLine> lines,
+                                                  std::size_t ranks, Language language);
 
 // The stages in the order in which data passes them, each followed by the 32 parts with most time,
 // longest first. Without a range the numbers are the report's own.

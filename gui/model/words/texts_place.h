@@ -17,6 +17,7 @@
   X(kIoFilesRead, "Files that were read", "读取过的文件") \
   X(kIoStorageTip, "penstock record --data FOLDER -- COMMAND: the recording then says on which file system and device the data lies, and how large it is.", \
     "penstock record --data 文件夹 -- 命令：可得知数据位于哪种文件系统和设备，以及总大小。") \
+  X(kStagesOfAllRanks, "all {} ranks together", "全部 {} 个 rank 合计") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \

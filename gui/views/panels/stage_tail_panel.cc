@@ -12,49 +12,38 @@
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panels/stage_panels.h"
 #include "gui/views/thumbnails.h"
-#include "traces/names.h"
 
 namespace penstock::gui {
 namespace {
 
 using analyzer::DurationText;
 
-// The words for a call, such as "batch 3", "12.jpg", "sample 12", "PIL.open". If there is room for
-// only some of them, the first ones stay: they find the call in the run.
 std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
                                      const StageLine& line, const Call& call) {
-  const traces::Trace& trace = *workspace.stages.tail.key().of.trace;
-  std::vector<std::string> parts;
-  const auto add = [&parts](std::string part) {
-    if (!part.empty()) parts.push_back(std::move(part));
-  };
+  const TailKey& key = workspace.stages.tail.key();
+  std::string batch;
   if (call.detail.key().valid()) {
     const bool timeline = workspace.document.timeline && !workspace.document.timeline->preview;
-    add(fmt::format("{} {}", ui.T(Text::kSpanBatch),
-                    timeline ? workspace.BatchNameOf(call.detail, ui.language)
-                             : std::to_string(call.detail.batch)));
+    batch = timeline ? workspace.BatchNameOf(call.detail, ui.language)
+                     : std::to_string(call.detail.batch);
   }
-  const std::string_view object = trace.String(call.file);
-  add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
-  if (call.detail.sample != SpanDetail::kNoSample) {
-    add(ui.F(Text::kSamplesOf, call.detail.sample));
-  }
-  const std::string_view name = trace.String(call.detail.name);
-  // The name of a span is left out if it is the name of the stage, which the title says already.
-  const bool says_more = name != "file" && !traces::StageNamed(name);
-  if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
-  return parts;
+  return CallParts(*key.of.trace, line, call, batch,
+                   key.of.analysis->report.diagnosis.ranks.several(), ui.language);
 }
 
-// The parts that fit as a whole, because half a number would be wrong. If none fits, the beginning
-// of the first part.
+// The first parts that fit as a whole, because half a number would be wrong, and "…" for the rest.
+// If none fits, the beginning of the first part.
 std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
+  constexpr std::string_view kMore = " …";
   std::string text;
-  for (const std::string& part : parts) {
-    const std::string longer = text.empty() ? part : text + "  ·  " + part;
-    if (TextWidth(font, longer) <= width) text = longer;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string longer = i == 0 ? parts[i] : text + "  ·  " + parts[i];
+    const std::string_view more = i + 1 < parts.size() ? kMore : "";
+    if (TextWidth(font, longer + std::string(more)) > width) {
+      return text.empty() ? Elided(font, longer, width) : text + std::string(kMore);
+    }
+    text = longer;
   }
-  if (text.empty() && !parts.empty()) text = Elided(font, parts.front(), width);
   return text;
 }
 

@@ -46,23 +46,22 @@ std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   return tip;
 }
 
-float SharesHeight(const Ui& ui, std::span<const StageLine> lines) {
-  const auto count = static_cast<float>(ShareNotes(lines).size());
-  return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * count;
+float SharesHeight(const Ui& ui, std::size_t notes) {
+  return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * static_cast<float>(notes);
 }
 
-void DrawShareNotes(const Ui& ui, std::span<const StageLine> lines, Area area) {
+void DrawShareNotes(const Ui& ui, std::span<const StageLine> lines,
+                    std::span<const std::string> notes, Area area) {
   float y = area.min.y;
-  const std::vector<Text> notes = ShareNotes(lines);
-  for (const Text note : notes) {
+  std::string tip = ShareTip(ui, lines);
+  for (const std::string& note : notes) {
     DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, y}, Ink(ui.palette().dim),
-             Elided(ui.small, ui.T(note), area.width()));
+             Elided(ui.small, note, area.width()));
     y += FontPixels(ui.small) + ui.Px(2);
+    tip += "\n" + note;
   }
   ImGui::SetCursorScreenPos(area.min);
   ImGui::InvisibleButton("##shares", {std::max(area.width(), 1.0F), y - area.min.y});
-  std::string tip = ShareTip(ui, lines);
-  if (notes.size() > 1) tip += std::string("\n") + ui.T(Text::kSharesNest);
   Tip(ui, tip);
 }
 
@@ -174,9 +173,12 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
-  table.max.y -= SharesHeight(ui, lines);
+  const std::size_t ranks = workspace.Shown().analysis->report.diagnosis.ranks.rows.size();
+  const std::vector<std::string> notes = ShareNotes(lines, ranks, ui.language);
+  table.max.y -= SharesHeight(ui, notes.size());
   DrawTable(ui, workspace, lines, table);
-  DrawShareNotes(ui, lines, {{table.min.x, table.max.y + ui.Px(6)}, {table.max.x, area.max.y}});
+  DrawShareNotes(ui, lines, notes,
+                 {{table.min.x, table.max.y + ui.Px(6)}, {table.max.x, area.max.y}});
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(
       ui, inside,

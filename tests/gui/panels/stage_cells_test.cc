@@ -109,5 +109,23 @@ TEST(StageCellsTest, WhatWasNotMeasuredIsADash) {
             analyzer::BytesText(Bytes{2000}.value));
 }
 
+TEST(StageCellsTest, ACallIsFoundByItsFileAndItsRank) {
+  traces::TraceData data;
+  data.processes.resize(1);
+  data.processes[0].rank = 3;
+  data.threads.resize(1);
+  Call call;
+  call.file = data.Intern("/data/train/12.jpg");
+  call.detail.name = data.Intern("PIL.open");
+  call.detail.sample = 7;
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto parts = [&](bool ranks) {
+    return CallParts(*trace, {}, call, "0 of epoch 1", ranks, Language::kEnglish);
+  };
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(parts(true), (Parts{"12.jpg", "rank 3", "batch 0 of epoch 1", "sample 7", "PIL.open"}));
+  EXPECT_EQ(parts(false), (Parts{"12.jpg", "batch 0 of epoch 1", "sample 7", "PIL.open"}));
+}
+
 }  // namespace
 }  // namespace penstock::gui

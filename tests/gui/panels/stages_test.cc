@@ -214,13 +214,14 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
 
 TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   const auto lines = Lines();
-  ASSERT_EQ(ShareNotes(lines).size(), 2U);
-  EXPECT_EQ(ShareNotes(lines).back(), Text::kSharesNest);
-  const std::string_view note = TextOf(Text::kSharesNest, Language::kEnglish);
-  EXPECT_NE(note.find("wait may contain get"), std::string_view::npos) << note;
+  const auto notes = ShareNotes(lines, 1, Language::kEnglish);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes.back(), TextOf(Text::kSharesNest, Language::kEnglish));
+  EXPECT_NE(notes.back().find("wait may contain get"), std::string::npos) << notes.back();
   StageLine wait;
   wait.id.stage = StageId::kWait;
-  EXPECT_EQ(ShareNotes({&wait, 1}).size(), 1U);
+  EXPECT_EQ(ShareNotes({&wait, 1}, 1, Language::kEnglish).size(), 1U);
+  EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "all 3 ranks together");
 }
 
 TEST_F(StagesTest, TheTailIsLongestFirstAndLeadsToItsSpans) {
