@@ -46,7 +46,9 @@ Statement WorkersOf(const MemoryModel& memory) {
       GiveIf<"grows">(!grows.empty(), std::move(grows)));
 }
 
-Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
+// `loaders`: the number of loaders that the loop uses together.
+Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory,
+                    std::size_t loaders) {
   const bool ranges = forecast.total.high > forecast.total.low;
   const auto if_ranges = [&](double bytes) { return ranges ? std::optional(bytes) : std::nullopt; };
   const bool shares = forecast.shared > 0;
@@ -54,6 +56,7 @@ Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
   const bool ends = forecast.out_of_memory.has_value();
   return Say<words::kMemoryOfSetting>(
       Give<"suggested">(forecast.suggested), Give<"workers">(forecast.workers),
+      Give<"several">(forecast.workers != 1), GiveIf<"loaders">(loaders > 1, loaders),
       Give<"prefetch">(forecast.prefetch), Give<"total_bytes">(forecast.total.estimate),
       Give<"low_bytes">(if_ranges(forecast.total.low)),
       Give<"high_bytes">(if_ranges(forecast.total.high)),
@@ -177,11 +180,12 @@ std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis) {
     const bool grows = growing.copied || growing.fresh;
     notes.push_back({WorkersOf(memory), grows ? Severity::kWarning : Severity::kInfo});
   }
+  const std::size_t loaders = 1 + diagnosis.loader->pipeline.beside.size();
   for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
     const bool short_of = forecast.out_of_memory.has_value() || !forecast.fits_shared;
     notes.push_back(
-        {SettingOf(forecast, memory), short_of ? Severity::kCritical : Severity::kInfo});
+        {SettingOf(forecast, memory, loaders), short_of ? Severity::kCritical : Severity::kInfo});
   }
   if (memory.trainer.certain()) {
     const Interval& rate = memory.trainer.per_second;

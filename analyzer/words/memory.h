@@ -10,12 +10,14 @@ namespace penstock::analyzer::words {
 inline constexpr Message kMemoryOfWorkers{
     "memory.workers",
     "{workers:count worker} with [low_bytes?{low_bytes:bytes} to {high_bytes:bytes}|"
-    "{private_bytes:bytes}] of [several?their own each|its own]"
+    "{private_bytes:bytes}] of [several?their own each|its own] (without mapped files and batches "
+    "in shared memory)"
     "[, {shared_bytes:bytes} shared with [several?their|its] parent]"
     "[grows?; [all?[several?each|it] grows|some grow] by {grows:words}|"
     "[flat?; [several?none grows|it does not grow]]]",
     "{workers:count} 个工作进程，[several?每个]自身占用 [low_bytes?{low_bytes:bytes} 至 "
-    "{high_bytes:bytes}|{private_bytes:bytes}][，与父进程共享 {shared_bytes:bytes}]"
+    "{high_bytes:bytes}|{private_bytes:bytes}]（不含映射的文件和共享内存中的批次）[，与父进程共享 "
+    "{shared_bytes:bytes}]"
     "[grows?；[all?[several?每个的]|部分进程的]增长速度为{grows:words}|"
     "[flat?；[several?均]未增长]]"};
 inline constexpr Message kMemoryGrowth{
@@ -28,17 +30,18 @@ inline constexpr Message kMemoryGrowth{
 inline constexpr Message kMemoryOfSetting{
     "memory.setting",
     "[suggested?suggested, ]{workers:count worker}, prefetch {prefetch:count}: "
-    "{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?with their batches|for "
-    "batches (the workers' own memory is not known)][ {horizon:words}][; {shared_bytes:bytes} of "
-    "/dev/shm (a third of it in reserve[; {size_bytes:bytes}[ranks? for each of {ranks:count} "
-    "ranks| "
-    "in size]])][; memory of the {limit_of:words} runs out {when:words}]",
+    "{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?with "
+    "[several?their|its] batches|for batches (the workers' own memory is not known: RSS contains "
+    "shared memory)][, {loaders:count} loaders together][ {horizon:words}][; /dev/shm should have "
+    "room for {shared_bytes:bytes} (a third of it in reserve[; {size_bytes:bytes}[ranks? for each "
+    "of {ranks:count} ranks| in size]])][; memory of the {limit_of:words} runs out {when:words}]",
     "[suggested?建议：]{workers:count} 个工作进程，预取 "
     "{prefetch:count}：{total_bytes:bytes}[（{low_bytes:bytes} 至 "
-    "{high_bytes:bytes}）][whole?，含批次|，仅批次（工作进程自身的内存未知）][，{horizon:words}]["
-    "；/dev/shm 需要 {shared_bytes:bytes}（其中三分之一为余量[，[ranks?{ranks:count} 个 rank "
-    "各有|容量] "
-    "{size_bytes:bytes}]）][；{limit_of:words}的内存预计{when:words}耗尽]"};
+    "{high_bytes:bytes}）][whole?，含批次|，仅批次（工作进程自身的内存未知：RSS "
+    "含共享内存）][，{loaders:count} 个加载器合计][，{horizon:words}][；/dev/shm 应有 "
+    "{shared_bytes:bytes} 的空间（其中三分之一为余量[，[ranks?{ranks:count} 个 rank "
+    "各有|容量] {size_bytes:bytes}]）][；{limit_of:words}的内存预计{when:words}耗尽]",
+    "several"};
 inline constexpr Message kMemoryOfTrainer{
     "memory.trainer",
     "the training process grows by {rate_bytes:bytes} a minute ({low_bytes:bytes} to "

@@ -388,6 +388,8 @@ TEST(TogetherTest, TheMemoryOfAllLoadersIsAsUncertainAsThatOfAllTheirWorkers) {
   ASSERT_GT(alone, 0);
   diagnosis.loader->pipeline.beside.emplace_back().workers = 2;
   EXPECT_NEAR(below(), 2 * alone, 1);
+  const std::string note = English(MemoryNotes(diagnosis).back().statement);
+  EXPECT_NE(note.find(", 2 loaders together"), std::string::npos) << note;
 }
 
 }  // namespace
