@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/memory/private_memory.h"
 #include "analyzer/model/slow_workers.h"
@@ -21,6 +23,7 @@ using analyzer::LoaderRun;
 using analyzer::WorkerRun;
 
 constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
+constexpr std::string_view kNotKnown = "–";
 constexpr std::size_t kFewSamples = 4;  // fewer samples make no curve
 
 // For each process, the time from the begin of its first epoch to the begin of its first batch.
@@ -69,10 +72,10 @@ void MarkSlow(const LoaderRun& run, WorkersModel& model) {
 }
 
 void Compare(const LoaderRun& run, WorkersModel& model) {
-  constexpr std::uint64_t kFewBatches = 8;
   std::vector<double> means;
   for (const WorkerLine& line : model.workers) {
     if (line.batches >= kFewBatches) means.push_back(line.batch);
+    model.some_few = model.some_few || line.batches < kFewBatches;
   }
   const double usual = analyzer::Median(means);
   const bool comparable = means.size() >= 2 && usual > 0;
@@ -221,6 +224,39 @@ std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesak
                          Language language) {
   return namesake ? Filled(Text::kWorkerOfPid, language, worker_id, pid)
                   : Filled(Text::kWorkerN, language, worker_id);
+}
+
+std::string MemoryText(const WorkerLine& worker) {
+  if (worker.memory < 0) return std::string(kNotKnown);
+  const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(worker.memory));
+  if (worker.memory_kind == MemoryKind::kUss) return bytes;
+  return bytes + (worker.memory_kind == MemoryKind::kPss ? " PSS" : " RSS");
+}
+
+std::string AgainstText(const WorkerLine& worker, Language language) {
+  if (worker.slowdown > 0) return fmt::format("{:.2f}×", worker.slowdown);
+  if (worker.batches >= kFewBatches) return std::string(kNotKnown);
+  return Filled(Text::kFewerBatches, language, kFewBatches);
+}
+
+std::string GrowthText(const WorkerLine& worker, Language language) {
+  if (worker.memory < 0) return std::string(kNotKnown);
+  if (!worker.growth_known) return std::string(TextOf(Text::kTooShort, language));
+  if (worker.growth <= 0) return std::string(TextOf(Text::kNoGrowth, language));
+  const auto a_minute = static_cast<std::uint64_t>(worker.growth * 60);
+  return Filled(Text::kPerMinute, language, "+" + analyzer::BytesText(a_minute));
+}
+
+std::string StandsOutText(const WorkersModel& model, Language language) {
+  if (model.slowest <= 0) return "";
+  const WorkerLine& slow = model.workers[model.straggler];
+  if (slow.slow) {
+    return Filled(Text::kWorkerStandsOut, language, slow.worker_id,
+                  fmt::format("{:.1f}", slow.slowdown));
+  }
+  const std::string times = fmt::format("{:.2f}", slow.slowdown);
+  return model.some_few ? Filled(Text::kWorkerNoneOfMany, language, kFewBatches, times)
+                        : Filled(Text::kWorkerNoneStandsOut, language, times);
 }
 
 WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {

@@ -26,6 +26,9 @@ enum class MemoryKind : std::uint8_t {
 inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
                                             MemoryKind::kOfParent};
 
+// Workers with fewer batches are not compared.
+inline constexpr std::uint64_t kFewBatches = 8;
+
 struct WorkerLine {
   std::int32_t worker_id = -1;
   std::uint32_t process = 0;  // index into Trace::processes()
@@ -68,6 +71,7 @@ struct WorkersModel {
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
+  bool some_few = false;      // some have fewer than kFewBatches and are not compared
   std::size_t straggler = 0;  // index of the slowest worker that is `slow`, else of the slowest
   RanksModel ranks;
 
@@ -92,6 +96,14 @@ struct WorkersModel {
 // "worker 0"; "worker 0, pid 4711" for one that has a namesake.
 [[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
                                        Language language);
+
+// The cells of a worker: its memory, with the kind if it is not its own ("400 MB RSS"); how its
+// time for a batch and its memory compare and grow, or why that is not known.
+[[nodiscard]] std::string MemoryText(const WorkerLine& worker);
+[[nodiscard]] std::string AgainstText(const WorkerLine& worker, Language language);
+[[nodiscard]] std::string GrowthText(const WorkerLine& worker, Language language);
+// Whether some worker stands out; "" if there are too few to compare.
+[[nodiscard]] std::string StandsOutText(const WorkersModel& model, Language language);
 
 // Cost: O(batches + samples of counters).
 [[nodiscard]] WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis);

@@ -17,6 +17,15 @@
   X(kIoFilesRead, "Files that were read", "读取过的文件") \
   X(kIoStorageTip, "penstock record --data FOLDER -- COMMAND: the recording then says on which file system and device the data lies, and how large it is.", \
     "penstock record --data 文件夹 -- 命令：可得知数据位于哪种文件系统和设备，以及总大小。") \
+  X(kWorkerMemoryTip, "USS at its end: memory that is shared with nobody, with mapped files. PSS and RSS, where they are named, contain shared memory.", \
+    "结束时的 USS：不与其他进程共享的内存，含映射的文件。标注为 PSS、RSS 的数值含共享内存。") \
+  X(kWorkerNoneOfMany, "No worker stands out: of those with {} batches or more, the slowest takes {} times as long as the median one", \
+    "没有明显落后的工作进程：批次数不少于 {} 的进程中，最慢者是中位数的 {} 倍") \
+  X(kFewerBatches, "< {} batches", "不足 {} 批") \
+  X(kFewerBatchesTip, "A worker is compared from {} batches on, if there is another.", "工作进程达到 {} 个批次、且有其他进程可比时才作比较。") \
+  X(kTooShort, "too short", "时间太短") \
+  X(kLifeRest, "other", "其他") \
+  X(kLifeRestTip, "Other: handing over batches, between two batches, and delays that experiments add", "其他：交付批次、两批之间，以及实验加入的延时") \
   X(kStagesOfAllRanks, "all {} ranks together", "全部 {} 个 rank 合计") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \

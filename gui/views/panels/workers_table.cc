@@ -19,11 +19,11 @@ constexpr std::array kWorkerColumns = {
     TableColumn{Text::kWorkerBatches, 0.85F},
     TableColumn{Text::kWorkerBatch, 1.0F},
     TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
-    TableColumn{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
+    TableColumn{Text::kWorkerStartup, 1.25F, Text::kWorkerStartupTip},
     TableColumn{Text::kBusy, 1.0F},
     TableColumn{Text::kCpu, 1.0F},
     TableColumn{Text::kIdleTime, 1.0F},
-    TableColumn{Text::kWorkerMemory, 1.0F},
+    TableColumn{Text::kWorkerMemory, 1.2F, Text::kWorkerMemoryTip},
     TableColumn{Text::kWorkerGrowth, 1.25F}};
 
 // Draws the worker's life as a bar: busy (its computing part is darker), idle, and the rest.
@@ -47,16 +47,11 @@ void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
   const auto share = [&](double seconds) {
     return analyzer::PercentText(std::min(1.0, seconds / std::max(worker.life, 1e-9)));
   };
-  Tip(ui, fmt::format("{}: {}\n{}: {}\n{}: {}", ui.T(Text::kBusyComputing), share(worker.cpu),
-                      ui.T(Text::kBusyWaiting), share(worker.busy - worker.cpu), ui.T(Text::kIdle),
-                      share(worker.idle)));
-}
-
-std::string GrowthText(const Ui& ui, const WorkerLine& worker) {
-  if (!worker.growth_known) return "–";
-  if (worker.growth <= 0) return ui.T(Text::kNoGrowth);
-  const auto a_minute = static_cast<std::uint64_t>(worker.growth * 60);
-  return ui.F(Text::kPerMinute, "+" + analyzer::BytesText(a_minute));
+  const double rest = std::max(0.0, worker.life - worker.busy - worker.idle);
+  Tip(ui, fmt::format("{}: {}\n{}: {}\n{}: {}\n{}: {}\n{}", ui.T(Text::kBusyComputing),
+                      share(worker.cpu), ui.T(Text::kBusyWaiting), share(worker.busy - worker.cpu),
+                      ui.T(Text::kIdle), share(worker.idle), ui.T(Text::kLifeRest), share(rest),
+                      ui.T(Text::kLifeRestTip)));
 }
 
 void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
@@ -79,16 +74,17 @@ void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
   cell(worker.batches > 0 ? DurationText(worker.batch) : "–");
   ImGui::TableNextColumn();
   if (worker.slow) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.bad));
-  const std::string against = worker.slowdown > 0 ? fmt::format("{:.2f}×", worker.slowdown) : "–";
+  const std::string against = AgainstText(worker, ui.language);
   const float width = ImGui::CalcTextSize(against.c_str()).x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
                        std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
   ImGui::TextUnformatted(against.c_str());
   if (worker.slow) ImGui::PopStyleColor();
+  if (worker.slowdown <= 0) Tip(ui, ui.F(Text::kFewerBatchesTip, kFewBatches));
   cell(worker.startup >= 0 ? DurationText(worker.startup) : "–");
   for (const double seconds : {worker.busy, worker.cpu, worker.idle}) cell(DurationText(seconds));
-  cell(worker.memory >= 0 ? analyzer::BytesText(static_cast<std::uint64_t>(worker.memory)) : "–");
-  cell(GrowthText(ui, worker));
+  cell(MemoryText(worker));
+  cell(GrowthText(worker, ui.language));
   if (worker.memory >= 0 && !worker.growth_known) Tip(ui, ui.T(Text::kGrowthTooShort));
   ImGui::TableNextColumn();
   DrawLifeBar(ui, worker, ImGui::GetContentRegionAvail().x);
@@ -106,6 +102,7 @@ void DrawLegend(const Ui& ui, Area area) {
                         colour, ui.Px(2));
     right -= ui.Px(14);
   };
+  entry(Text::kLifeRest, Ink(p.raised));
   entry(Text::kIdle, ui.Stage(StageId::kIdle));
   entry(Text::kBusyWaiting, Ink(p.accent, 0.45));
   entry(Text::kBusyComputing, Ink(p.accent));
@@ -124,11 +121,9 @@ void DrawWorkersHead(const Ui& ui) {
 void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
   const Palette& p = ui.palette();
   if (model.slowest <= 0) return;
-  const WorkerLine& slow = model.workers[model.straggler];
-  const std::string text =
-      slow.slow ? ui.F(Text::kWorkerStandsOut, slow.worker_id, fmt::format("{:.1f}", slow.slowdown))
-                : ui.F(Text::kWorkerNoneStandsOut, fmt::format("{:.2f}", slow.slowdown));
-  DrawShortened(ui, ui.body, area.min, Ink(slow.slow ? p.bad : p.dim), text, area.width());
+  const bool slow = model.workers[model.straggler].slow;
+  DrawShortened(ui, ui.body, area.min, Ink(slow ? p.bad : p.dim), StandsOutText(model, ui.language),
+                area.width());
 }
 
 }  // namespace

@@ -169,6 +169,34 @@ TEST(WorkersModelTest, AFewSecondsAreTooShortForAGrowth) {
   EXPECT_EQ(brief.workers[0].memory_kind, MemoryKind::kUss);
 }
 
+TEST(WorkersModelTest, AFigureThatIsNotKnownSaysWhy) {
+  WorkerLine line;
+  EXPECT_EQ(MemoryText(line), "–");
+  EXPECT_EQ(GrowthText(line, Language::kEnglish), "–");
+  line.batches = 7;
+  EXPECT_EQ(AgainstText(line, Language::kEnglish), "< 8 batches");
+  line.batches = 8;
+  EXPECT_EQ(AgainstText(line, Language::kEnglish), "–");  // there is no other worker
+  line.memory = 400e6;
+  EXPECT_EQ(MemoryText(line), "400 MB");
+  EXPECT_EQ(GrowthText(line, Language::kEnglish), "too short");
+  line.memory_kind = MemoryKind::kRss;
+  EXPECT_EQ(MemoryText(line), "400 MB RSS");
+}
+
+TEST(WorkersModelTest, WorkersWithFewBatchesAreSaidToBeLeftOut) {
+  Synthetic run;
+  run.workers = 4;
+  EXPECT_EQ(StandsOutText(WorkersOf(MakeSynthetic(run)), Language::kEnglish)
+                .find("No worker stands out: the slowest takes"),
+            0U);
+  WorkersModel model = WorkersOf(MakeSynthetic(run));
+  model.some_few = true;
+  EXPECT_EQ(StandsOutText(model, Language::kEnglish)
+                .find("No worker stands out: of those with 8 batches or more, the slowest takes"),
+            0U);
+}
+
 TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
   Synthetic run;
   run.batches = 800;
