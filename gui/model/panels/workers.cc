@@ -158,8 +158,19 @@ WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
   return line;
 }
 
-// Drops the zeros at the end: a process that has ended has no memory left.
-CounterSeries Alive(CounterSeries series) {
+// Drops the samples after the end of the run. While processes end, memory that they shared counts
+// as that of the last of them. If the recording was cut, it is not known when the run ended.
+CounterSeries UntilTheEnd(CounterSeries series, const analyzer::RunModel& run) {
+  while (!run.cut && !series.at.empty() && series.at.back() > run.duration()) {
+    series.value.pop_back();
+    series.at.pop_back();
+  }
+  return series;
+}
+
+// Also drops the zeros at the end: a process that has ended has no memory left.
+CounterSeries Alive(CounterSeries series, const analyzer::RunModel& run) {
+  series = UntilTheEnd(std::move(series), run);
   while (!series.value.empty() && series.value.back() <= 0) {
     series.value.pop_back();
     series.at.pop_back();
@@ -284,7 +295,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     for (const CounterSeries& counter : run.counters) {
       if (counter.name != kCounters[k]) continue;
       if (counter.process.value >= trace.processes().size()) continue;
-      const CounterSeries series = Alive(counter);
+      const CounterSeries series = Alive(counter, run);
       const traces::ProcessInfo& process = trace.processes()[series.process.value];
       for (WorkerLine& line : model.workers) {
         const bool better = line.memory < 0 || !line.curve_known;
@@ -304,7 +315,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     if (counter.name != "anonymous_bytes" || counter.process.value >= trace.processes().size()) {
       continue;
     }
-    const CounterSeries series = SharedOf(run, Alive(counter));
+    const CounterSeries series = SharedOf(run, Alive(counter, run));
     const traces::ProcessInfo& process = trace.processes()[series.process.value];
     if (series.at.size() < 2 || process.role != wire::kRoleWorker) continue;
     model.memory[static_cast<std::size_t>(MemoryKind::kOfParent)].push_back(
@@ -312,7 +323,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
   }
   for (const CounterSeries& series : run.counters) {
     const bool ours = series.name == "shm_used_bytes" && run.OnOurHost(series.process);
-    if (ours && series.at.size() >= 2) model.shared = curve_of(series);
+    if (ours && series.at.size() >= 2) model.shared = curve_of(UntilTheEnd(series, run));
   }
   MarkNamesakes(trace, model);
   return model;

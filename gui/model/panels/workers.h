@@ -80,9 +80,8 @@ struct WorkersModel {
   }
   // The first kind in MemoryKind's order that was recorded often enough for a curve.
   [[nodiscard]] MemoryKind best() const;
-  // The time of the last sample in the curves of a kind and in `shared`; 0 if there is none. It may
-  // lie after the last span: a process that was killed was still sampled. Units: seconds since the
-  // trace began.
+  // The time of the last sample in the curves of a kind and in `shared`; 0 if there is none. It
+  // lies after the last span only if the recording was cut. Units: seconds since the trace began.
   [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
 

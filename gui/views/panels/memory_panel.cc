@@ -129,7 +129,8 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);
-  // With a selection, the plot ends with it. Otherwise it also shows samples after the last span.
+  // With a selection, the plot ends with it. Otherwise it also shows what a recording that was cut
+  // has after the last span.
   if (!workspace.Range()) plot.to = std::max(plot.to, model.last_sample(shown));
   plot.text = [](double bytes) {
     return analyzer::BytesText(static_cast<std::uint64_t>(std::max(bytes, 0.0)));

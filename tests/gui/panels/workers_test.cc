@@ -223,7 +223,7 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
   EXPECT_EQ(model.best(), MemoryKind::kUss);
 }
 
-TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
+TEST(WorkersModelTest, OnlyARecordingThatWasCutHasSamplesAfterTheLastSpan) {
   traces::TraceData data = MakeSynthetic(Synthetic{});
   const auto spans = traces::MakeTrace(data);
   for (int i = 0; i < 5; ++i) {
@@ -234,8 +234,10 @@ TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
     sample.value = 100'000'000;
     data.counters.push_back(sample);
   }
-  const WorkersModel model = WorkersOf(std::move(data));
   const double length = Seconds(spans->end() - spans->begin());
+  EXPECT_NEAR(WorkersOf(data).last_sample(MemoryKind::kUss), length, 1e-6);
+  data.losses.truncated = true;
+  const WorkersModel model = WorkersOf(std::move(data));
   EXPECT_NEAR(model.last_sample(MemoryKind::kUss), length + 0.1, 1e-6);
   EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
 }
