@@ -134,6 +134,17 @@ void MarkNamesakes(const traces::Trace& trace, WorkersModel& model) {
   }
 }
 
+// Puts the processes of the loader that is shown first, because a legend may have no room for all.
+void PutOwnFirst(const analyzer::RunModel& run, WorkersModel& model) {
+  if (!run.has_loader()) return;
+  const auto own = [&](const MemoryCurve& curve) {
+    return curve.process == run.loader().config.consumer.value ||
+           std::any_of(model.workers.begin(), model.workers.end(),
+                       [&](const WorkerLine& line) { return line.process == curve.process; });
+  };
+  for (auto& curves : model.memory) std::stable_partition(curves.begin(), curves.end(), own);
+}
+
 bool MakesItself(const analyzer::LoaderConfig& config) {
   return config.workers_known && config.num_workers == 0;
 }
@@ -326,6 +337,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     if (ours && series.at.size() >= 2) model.shared = curve_of(UntilTheEnd(series, run));
   }
   MarkNamesakes(trace, model);
+  PutOwnFirst(run, model);
   return model;
 }
 

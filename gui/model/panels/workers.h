@@ -67,7 +67,9 @@ struct MemoryCurve {
 
 struct WorkersModel {
   std::vector<WorkerLine> workers;  // none if the training process makes the batches itself
-  std::array<std::vector<MemoryCurve>, kMemoryKinds.size()> memory;  // by MemoryKind
+  std::array<std::vector<MemoryCurve>, kMemoryKinds.size()>
+      memory;    // by MemoryKind;
+                 // the shown loader's processes come first
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare

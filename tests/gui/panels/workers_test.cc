@@ -242,6 +242,20 @@ TEST(WorkersModelTest, OnlyARecordingThatWasCutHasSamplesAfterTheLastSpan) {
   EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
 }
 
+TEST(WorkersModelTest, TheCurvesOfTheShownLoaderComeFirst) {
+  traces::TraceData data = TraceOfAll(analyzer::testing::OneIsSlow());  // rank 2
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    for (int i = 0; i < 4; ++i) {
+      analyzer::testing::AddCounter(data, "uss_bytes", rank, 1e6 + 100.0 * i, 1e8);
+    }
+  }
+  const WorkersModel model = WorkersOf(std::move(data));
+  const std::vector<MemoryCurve>& curves = model.Of(MemoryKind::kUss);
+  ASSERT_EQ(curves.size(), 4U);
+  EXPECT_EQ(curves[0].process, 2U);
+  EXPECT_EQ(curves[1].process, 0U);
+}
+
 TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
   analyzer::testing::Ranked run;
   run.ranks = 3;
