@@ -124,10 +124,12 @@ void FindThreads(const LoaderRun& run, const RunBuilder& builder,
   }
 }
 
-void FindWorkers(LoaderRun& run, const RunBuilder& builder,
+void FindWorkers(LoaderRun& run, const RunBuilder& builder, bool cut,
                  std::span<const traces::ThreadInfo> threads,
                  std::span<const traces::ProcessInfo> processes) {
   std::map<std::uint32_t, WorkerRun> workers;  // by thread, since workers may be threads
+  const bool fetches = std::any_of(run.batches.begin(), run.batches.end(),
+                                   [](const Batch& batch) { return batch.whole; });
   for (const Batch& batch : run.batches) {
     if (run.config.sample_tasks) break;
     if (!batch.was_fetched()) continue;
@@ -135,9 +137,12 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
     worker.process = ProcessId{static_cast<std::uint32_t>(batch.worker_process)};
     worker.worker_id = processes[worker.process.value].worker_id;
     worker.seen = threads[batch.fetch_thread].first.value;
-    ++worker.batches;
-    worker.busy += batch.fetch.wall;
-    worker.cpu += batch.fetch.cpu;
+    // A file that was cut may have only some samples of a batch.
+    if (batch.whole || !fetches || !cut) {
+      ++worker.batches;
+      worker.busy += batch.fetch.wall;
+      worker.cpu += batch.fetch.cpu;
+    }
     worker.first =
         worker.first == kNever ? batch.fetch_start : std::min(worker.first, batch.fetch_start);
     worker.last = std::max(worker.last, batch.fetch_end);
@@ -265,7 +270,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
     std::sort(run.batches.begin(), run.batches.end(), ByKey);
     FindEpochs(run, builder);
     if (run.config.id < 0) InferConfig(run);
-    FindWorkers(run, builder, trace.threads(), trace.processes());
+    FindWorkers(run, builder, model.cut, trace.threads(), trace.processes());
     CountSamples(run);
     TakeSamples(run, samples);
     run.probes = ProbeWindowsOf(trace, run.config.consumer);
@@ -339,6 +344,12 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
     model.roles.push_back(process.role);
     if (process.role == wire::kRoleConsumer) ++model.consumers;
     model.mapped = model.mapped || (process.features & wire::kFeatureMapped) != 0;
+  }
+  model.last_of.assign(trace.processes().size(), kNever);
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    if (thread.process.value >= model.last_of.size()) continue;
+    std::int64_t& last = model.last_of[thread.process.value];
+    last = std::max(last, thread.last.value);
   }
   model.counters = ReadCounters(trace);
   RunBuilder builder(trace, model);

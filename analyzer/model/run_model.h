@@ -44,7 +44,7 @@ struct Epoch {
 struct WorkerRun {
   ProcessId process;
   std::int32_t worker_id = -1;
-  std::uint64_t batches = 0;
+  std::uint64_t batches = 0;    // without those that a cut file has only samples of
   double busy = 0;              // seconds in fetch, or in samples
   double cpu = 0;               // CPU seconds in fetch, or in samples
   double idle = 0;              // seconds waiting for an index
@@ -114,6 +114,7 @@ struct RunModel {
       devices_alone;  // without a loader: one for each process that uses devices
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // by process
+  std::vector<std::int64_t> last_of;     // by process: the end of its last span or event
   std::vector<ProcessId> consumer_of;    // by process: the training process that it works for
   // Processes that help but are not workers of a loader: a training process or worker started them,
   // or they read dataset files, decode or transform. Examples are a pool of the dataset's own, a

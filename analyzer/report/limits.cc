@@ -24,18 +24,18 @@ struct LastRecord {
 };
 
 // The end of the file as each process of the main loader saw it, the earliest end first.
-std::vector<LastRecord> LastRecords(const LoaderRun& run) {
+std::vector<LastRecord> LastRecords(const RunModel& model) {
+  const LoaderRun& run = model.loader();
   std::map<std::int32_t, std::int64_t> last;
-  const auto add = [&](std::int32_t worker, std::int64_t at) {
-    if (at != kNever) last[worker] = std::max(last[worker], at);
+  const auto add = [&](std::int32_t worker, ProcessId process) {
+    if (process.value >= model.last_of.size()) return;
+    const std::int64_t at = model.last_of[process.value];
+    if (at >= model.begin.value) last[worker] = std::max(last[worker], at);
   };
   for (const WorkerRun& worker : run.workers) {
-    if (worker.worker_id >= 0) add(worker.worker_id, worker.last);
+    if (worker.worker_id >= 0) add(worker.worker_id, worker.process);
   }
-  for (const Batch& batch : run.batches) {
-    add(-1, batch.delivered);
-    add(-1, batch.step_end);
-  }
+  add(-1, run.config.consumer);
   std::vector<LastRecord> records;
   for (const auto& [worker, at] : last) records.push_back({at, worker});
   std::sort(records.begin(), records.end(),
@@ -46,7 +46,7 @@ std::vector<LastRecord> LastRecords(const LoaderRun& run) {
 Statement EndsEarly(const RunModel& run) {
   constexpr std::size_t kMostNamed = 4;
   Statements ends;
-  const auto records = run.has_loader() ? LastRecords(run.loader()) : std::vector<LastRecord>();
+  const auto records = run.has_loader() ? LastRecords(run) : std::vector<LastRecord>();
   for (const LastRecord& record : records) {
     if (ends.size() == kMostNamed) break;
     ends.push_back(

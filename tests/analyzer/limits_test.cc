@@ -200,6 +200,48 @@ TEST(LimitsTest, ACutFileSaysWhatItHasOfEachProcess) {
   EXPECT_NE(chinese.find("工作进程 1"), std::string::npos) << chinese;
 }
 
+// Worker 1 was recorded up to a time at which none of its batches had been delivered for long.
+TEST(LimitsTest, TheLastRecordOfAProcessIsNotThatOfADeliveredBatch) {
+  TraceData data = CutRun();
+  const std::int64_t end = traces::MakeTrace(data)->end().value;
+  const std::int64_t begin = traces::MakeTrace(data)->begin().value;
+  for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
+    if (data.processes[data.threads[i].process.value].worker_id != 1) continue;
+    Span idle;
+    idle.stage = StageId::kIdle;
+    idle.start = TimeNs{begin + (end - begin) * 3 / 4};
+    idle.duration = TimeNs{1000};
+    data.spans[i].push_back(idle);
+  }
+  const Report report = ReportOf(std::move(data));
+  const Statement said = Say<words::kNothingAfter>(
+      GiveIf<"worker">(true, 1), Give<"at">(Seconds(TimeNs{(end - begin) * 3 / 4 + 1000})));
+  const std::string lost = English(Lost(report.losses, report.diagnosis.run));
+  EXPECT_NE(lost.find(English(said)), std::string::npos) << English(said) << ": " << lost;
+}
+
+// One batch has lost its fetch, and still has its samples.
+TEST(LimitsTest, ABatchThatACutFileHasInPartCountsForNoWorker) {
+  TraceData data = MakeSynthetic(Starved());
+  const auto batches = [](const TraceData& of) {
+    std::uint64_t count = 0;
+    for (const WorkerRun& worker : ReportOf(of).diagnosis.run.loader().workers) {
+      count += worker.batches;
+    }
+    return count;
+  };
+  const std::uint64_t whole = batches(data);
+  for (std::vector<Span>& spans : data.spans) {
+    const auto fetch = std::find_if(spans.begin(), spans.end(), [](const Span& span) {
+      return span.stage == StageId::kFetch && span.batch.index == 10;
+    });
+    if (fetch != spans.end()) spans.erase(fetch);
+  }
+  EXPECT_EQ(batches(data), whole);
+  data.losses.truncated = true;
+  EXPECT_EQ(batches(data), whole - 1);
+}
+
 // If one span in a hundred is lost, the bottleneck stays the same, and the figures change little.
 TEST(LimitsTest, OneSpanInAHundredMayBeMissing) {
   const Report whole = ReportOf(MakeSynthetic(Starved()));
