@@ -54,7 +54,7 @@ std::size_t ColumnsOf(std::string_view text) {
 }  // namespace
 
 std::string DurationText(double seconds) {
-  if (seconds <= 0) return "0";
+  if (seconds <= 0) return "0 s";
   const auto three = [](double value, std::string_view unit) {
     const int digits = value < 9.995 ? 2 : (value < 99.95 ? 1 : 0);
     return fmt::format("{:.{}f} {}", value, digits, unit);

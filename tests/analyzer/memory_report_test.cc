@@ -100,6 +100,7 @@ TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
 TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {
   EXPECT_EQ(BytesText(-5e6), "0 B");
   EXPECT_EQ(BytesText(12.3e6), "12.3 MB");
+  EXPECT_EQ(DurationText(0), "0 s");
   EXPECT_EQ(BytesText(1e30), BytesText(1e19));
   EXPECT_EQ(CountedText(1, "worker"), "1 worker");
   EXPECT_EQ(CountedText(0, "worker"), "0 workers");

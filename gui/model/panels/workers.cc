@@ -231,7 +231,7 @@ double WorkersModel::last_sample(MemoryKind kind) const {
 Text WhyNoWorkers(const analyzer::RunModel& run) {
   if (!run.has_loader()) return Text::kNoBatches;
   const analyzer::LoaderConfig& config = run.loader().config;
-  if (MakesItself(config)) return Text::kLoaderMakesItself;
+  if (MakesItself(config)) return Text::kNoWorkersButLoop;
   if (config.workers_known) return Text::kNoWorkerSeen;
   return run.collected ? Text::kWorkersUnreported : Text::kNeedsRecord;
 }

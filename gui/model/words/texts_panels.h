@@ -213,7 +213,7 @@
   X(kRankWaits, "waits", "等待占比") \
   X(kRankData, "for data", "等数据") \
   X(kRankDataTip, "waiting for data in one iteration, mean", "每次迭代等待数据的时间（平均）") \
-  X(kRankStep, "step", "训练步") \
+  X(kRankStep, "step, with waiting for ranks", "训练步（含等待 rank）") \
   X(kRankStepTip, "mean; waiting for other ranks included", "平均；包含等待其他 rank 的时间") \
   X(kRankHeldUp, "others wait", "拖慢其他") \
   X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
@@ -229,8 +229,8 @@
   X(kShareNote, \
     "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
     "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
-  X(kStageCallsAbove, "Slowest calls of {}", "最慢的 {} 调用") \
-  X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
+  X(kStageCallsAbove, "Slowest calls of {}", "最慢的调用：{}") \
+  X(kStageCallsBetween, "Calls of {}: {} – {}", "调用：{}，{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \
   X(kMixedTip, "Calls of several kinds: each has its percentiles below", "包含多种调用：下方各自列出分位数") \

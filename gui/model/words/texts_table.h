@@ -182,7 +182,7 @@
   X(kMedian, "p50", "p50")                                                                         \
   X(kP90, "p90", "p90")                                                                            \
   X(kP99, "p99", "p99")                                                                            \
-  X(kDurations, "How long one call of {} takes", "单次 {} 耗时分布")                               \
+  X(kDurations, "How long one call of {} takes", "单次耗时分布：{}")                               \
   X(kShareOfCalls, "share of the calls", "占调用次数的比例")                                       \
   X(kInMaking, "{}: share of the time spent making batches", "{}：占制作批次的时间")               \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \

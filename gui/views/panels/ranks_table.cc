@@ -20,7 +20,7 @@ constexpr std::array kRankColumns = {TableColumn{Text::kRankWorkers, 0.9F},
                                      TableColumn{Text::kRankRate, 1.1F},
                                      TableColumn{Text::kRankWaits, 1.0F},
                                      TableColumn{Text::kRankData, 1.0F, Text::kRankDataTip},
-                                     TableColumn{Text::kRankStep, 1.0F, Text::kRankStepTip},
+                                     TableColumn{Text::kRankStep, 1.9F, Text::kRankStepTip},
                                      TableColumn{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
 
 std::string Sentence(const Ui& ui, const RanksModel& model) {

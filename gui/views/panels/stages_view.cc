@@ -19,7 +19,7 @@ struct StageTableColumn {
   float weight;
 };
 constexpr std::array kStageColumns = {
-    StageTableColumn{Text::kStage, 3.1F},    StageTableColumn{Text::kShare, 0.8F},
+    StageTableColumn{Text::kStage, 2.75F},   StageTableColumn{Text::kShare, 1.15F},
     StageTableColumn{Text::kWall, 0.95F},    StageTableColumn{Text::kCpu, 0.95F},
     StageTableColumn{Text::kCount, 0.85F},   StageTableColumn{Text::kMedian, 1.05F},
     StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},

@@ -88,8 +88,8 @@ TEST(StageCellsTest, TimesOfTwoDevicesAreNoTimeOfOne) {
   // A sentence takes the name alone.
   EXPECT_EQ(NameOf(RowOf(two, StageId::kH2d), 80, Language::kEnglish), "h2d");
   EXPECT_EQ(NameOf(RowOf(two, StageId::kH2d), 80, Language::kChinese), "拷贝到 GPU");
-  EXPECT_EQ(Filled(Text::kStageCallsAbove, Language::kChinese, "jpeg"), "最慢的 jpeg 调用");
-  EXPECT_EQ(Filled(Text::kDurations, Language::kChinese, "jpeg"), "单次 jpeg 耗时分布");
+  EXPECT_EQ(Filled(Text::kStageCallsAbove, Language::kChinese, "jpeg"), "最慢的调用：jpeg");
+  EXPECT_EQ(Filled(Text::kDurations, Language::kChinese, "jpeg"), "单次耗时分布：jpeg");
   for (const StageLine& line : two) {
     if (!line.is_part() || line.id.stage != StageId::kH2d) continue;
     EXPECT_EQ(line.devices, 2U) << line.name;

@@ -42,7 +42,7 @@ TEST(WorkersModelTest, AnUnknownNumberOfWorkersIsNotNone) {
     return WhyNoWorkers(document.analysis->report.diagnosis.run);
   };
   const Synthetic alone{.workers = 0};
-  EXPECT_EQ(why(MakeSynthetic(alone)), Text::kLoaderMakesItself);
+  EXPECT_EQ(why(MakeSynthetic(alone)), Text::kNoWorkersButLoop);
   // A file of PyTorch's profiler has batches, and does not say who made them.
   traces::TraceData foreign = MakeSynthetic(alone);
   for (traces::ProcessInfo& process : foreign.processes) {
