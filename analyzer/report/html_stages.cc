@@ -109,8 +109,9 @@ std::string StageTableHtml(const Report& report, Language language) {
         "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
         css, Escaped(StageText(row, language)), Escaped(ShareText(row, language)),
-        DurationText(row.wall), CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
-        row.mixed ? "-" : DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
+        DurationText(row.wall), CpuText(row), row.rest ? "-" : fmt::format("{}", row.count),
+        row.mixed ? "-" : DurationText(row.p50), row.mixed ? "-" : DurationText(row.p99),
+        row.bytes > 0 ? BytesText(row.bytes) : "-");
   };
   for (const StageRow& row : report.stages) {
     add(row, "stage");

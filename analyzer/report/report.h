@@ -42,6 +42,7 @@ struct StageRow {
   double share = 0;
   bool of_workers = false;
   traces::StageId stage = traces::StageId::kNone;
+  bool rest = false;   // of a child: UnnamedTime(), which is no call
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
   // Number of GPUs that do the stage in parallel for one rank. The times of the row are sums over
   // these GPUs, and over the ranks.

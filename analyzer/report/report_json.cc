@@ -163,8 +163,13 @@ void WriteRow(const StageRow& row, JsonWriter& json) {
   if (row.devices > 1) json.Field("devices", static_cast<std::uint64_t>(row.devices));
   if (!row.children.empty()) {
     json.Key("children").BeginArray();
-    for (const StageRow& child : row.children) WriteRow(child, json);
+    double unnamed = 0;
+    for (const StageRow& child : row.children) {
+      if (child.rest) unnamed = child.wall;
+      if (!child.rest) WriteRow(child, json);
+    }
     json.EndArray();
+    if (unnamed > 0) json.Field("unnamed_s", unnamed);
   }
   json.EndObject();
 }

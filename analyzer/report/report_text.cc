@@ -118,7 +118,7 @@ std::string RowLine(const StageRow& row, std::size_t depth) {
   const std::string name =
       std::string(2 * depth, ' ') + PlainText(StageText(row), NameRoom(share) - 2 * depth);
   return StageLine({name, share, SumText(row.wall), row.cpu_known ? SumText(row.cpu) : "-",
-                    CallsText(row.count), row.mixed ? "-" : DurationText(row.p50),
+                    row.rest ? "-" : CallsText(row.count), row.mixed ? "-" : DurationText(row.p50),
                     row.mixed ? "-" : DurationText(row.p99),
                     row.bytes > 0 ? BytesText(row.bytes) : "-"}) +
          "\n";

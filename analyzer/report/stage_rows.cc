@@ -103,6 +103,7 @@ std::string ShareText(const StageRow& row, Language language) {
 }
 
 std::string StageText(const StageRow& row, Language language) {
+  if (row.rest) return Render(Say<words::kOtherCodeOfSamples>(), language);
   // The name of a part of a stage, such as "jpeg", comes from the trace and is not translated.
   if (row.name != traces::StageName(row.stage)) return row.name;
   if (row.devices < 2) return std::string(NameIn(row.name, language));
@@ -141,6 +142,15 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
       row.children.back().of_workers = row.of_workers;
       row.children.back().stage = stage;
       row.children.back().devices = row.devices;
+    }
+    if (const double rest = UnnamedTime(stage, *totals); rest > 0) {
+      StageRow& child = row.children.emplace_back();
+      child.name = English(Say<words::kOtherCodeOfSamples>());
+      child.wall = rest;
+      child.share = whole > 0 ? rest / whole : 0;
+      child.of_workers = row.of_workers;
+      child.stage = stage;
+      child.rest = child.mixed = true;
     }
     std::stable_sort(row.children.begin(), row.children.end(),
                      [](const StageRow& a, const StageRow& b) { return a.wall > b.wall; });

@@ -87,6 +87,15 @@ StageWholes WholesOf(const RunModel& run, const StageTable& table, const PartOfR
   return wholes;
 }
 
+double UnnamedTime(StageId stage, const StageTotals& totals) {
+  constexpr double kNotable = 0.01;
+  if (stage != StageId::kAugment || totals.children.empty()) return 0;
+  const double whole = Seconds(totals.wall);
+  double rest = whole;
+  for (const auto& [name, part] : totals.children) rest -= Seconds(part.wall);
+  return rest > kNotable * whole ? rest : 0;
+}
+
 bool DerivesSteps(const RunModel& run) {
   return run.stages[StageId::kStep].count == 0 ||
          std::any_of(run.loaders.begin(), run.loaders.end(),

@@ -34,6 +34,10 @@ struct PartOfRun {
 [[nodiscard]] StageWholes WholesOf(const RunModel& run, const StageTable& table,
                                    const PartOfRun* part = nullptr);
 
+// Seconds of augmenting outside of its named transforms: other code of the samples. 0 if it has no
+// named transform, or if they are all but a hundredth of it.
+[[nodiscard]] double UnnamedTime(traces::StageId stage, const StageTotals& totals);
+
 // One step of a training loop. If the loop uses several loaders together, its step belongs to the
 // batch of the first one, and does not contain waits for the others.
 struct LoopStep {

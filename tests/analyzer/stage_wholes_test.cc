@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/loop_use.h"
@@ -79,6 +80,20 @@ TEST(StageWholesTest, KernelsOfAStepThatDoesNotEndAreSharesOfItsTimeToo) {
   }
   EXPECT_NEAR(WholesOf(run, run.stages).loop, 0.051, 1e-9);
   EXPECT_NEAR(ShareOfStage(run, StageId::kKernel), 0.9, 1e-9);
+}
+
+TEST(StageWholesTest, TheRowsBelowAugmentAddUpToIt) {
+  traces::TraceData data;
+  const StringId resize = data.Intern("PIL.resize");
+  RunModel run;
+  run.stages[StageId::kAugment].Add(10 * kOneMs, -1, 0);
+  run.stages[StageId::kAugment].children[resize].Add(4 * kOneMs, -1, 0);
+  const auto rows = BuildStageRows(*traces::MakeTrace(std::move(data)), run);
+  ASSERT_EQ(rows.size(), 1U);
+  ASSERT_EQ(rows[0].children.size(), 2U);
+  EXPECT_TRUE(rows[0].children[0].rest);
+  EXPECT_NEAR(rows[0].children[0].wall + rows[0].children[1].wall, rows[0].wall, 1e-9);
+  EXPECT_EQ(StageText(rows[0].children[0], Language::kChinese), "样本的其他代码");
 }
 
 }  // namespace

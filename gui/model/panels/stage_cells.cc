@@ -14,8 +14,9 @@ namespace {
 
 std::string TitleWith(const StageLine& line, std::size_t devices, std::size_t most,
                       Language language) {
-  if (line.is_part()) return analyzer::PlainText(line.name, most);
+  if (line.is_part() && !line.is_rest()) return analyzer::PlainText(line.name, most);
   analyzer::StageRow row;
+  row.rest = line.is_rest();
   row.name = line.name;
   row.stage = line.id.stage;
   row.devices = devices;
@@ -42,7 +43,7 @@ std::string CellText(const StageLine& line, StageColumn column, Language languag
     case StageColumn::kCpu:
       return line.cpu_known ? DurationText(line.cpu) : none;
     case StageColumn::kCount:
-      return CountText(static_cast<double>(line.count));
+      return line.is_rest() ? none : CountText(static_cast<double>(line.count));
     case StageColumn::kP50:
       return line.mixed ? none : DurationText(line.p50);
     case StageColumn::kP90:

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analyzer/report/stage_wholes.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::gui {
 namespace {
@@ -95,6 +96,15 @@ void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, do
   const std::size_t first = lines.size();
   for (const auto& [name, part] : totals.children) {
     lines.push_back(LineOf({stage, name}, std::string(extent.trace->String(name)), part, whole));
+  }
+  if (const double rest = analyzer::UnnamedTime(stage, totals); rest > 0) {
+    StageLine& line = lines.emplace_back();
+    line.id = {stage, StageLine::kRest};
+    line.name = analyzer::English(analyzer::Say<analyzer::words::kOtherCodeOfSamples>());
+    line.wall = rest;
+    line.share = whole > 0 ? rest / whole : 0;
+    line.of_workers = analyzer::OfWorkers(stage);
+    line.mixed = true;
   }
   const auto parts = lines.begin() + static_cast<std::ptrdiff_t>(first);
   std::stable_sort(parts, lines.end(),

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -37,6 +38,9 @@ struct StageHistogram {
 };
 
 struct StageLine {
+  // The part that is the time outside of all named parts (analyzer::UnnamedTime()).
+  static constexpr StringId kRest{std::numeric_limits<std::uint32_t>::max()};
+
   RowId id;
   std::string name;
   std::uint64_t count = 0;
@@ -57,6 +61,7 @@ struct StageLine {
   StageHistogram histogram;
 
   [[nodiscard]] bool is_part() const { return id.part.value != 0; }
+  [[nodiscard]] bool is_rest() const { return id.part == kRest; }
   // The share of one device, which the table shows.
   [[nodiscard]] double share_of_one() const { return share / static_cast<double>(devices); }
 };

@@ -76,7 +76,8 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   ImGui::PushID(static_cast<int>(line.id.part.value));
   const bool chosen = workspace.stages.chosen == line.id;
   if (ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_SpanAllColumns)) {
-    workspace.stages.chosen = line.id;
+    // The rest of a stage is no call, so the stage itself is chosen.
+    workspace.stages.chosen = line.is_rest() ? RowId{line.id.stage, {}} : line.id;
     workspace.stages.bin.reset();
   }
   ImGui::PopID();
@@ -105,7 +106,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
     CellRight(ui, CellText(line, static_cast<StageColumn>(column), ui.language), line.is_part());
     const bool percentile = column >= static_cast<int>(StageColumn::kP50) &&
                             column <= static_cast<int>(StageColumn::kP99);
-    if (line.mixed && percentile) Tip(ui, ui.T(Text::kMixedTip));
+    if (line.mixed && !line.is_rest() && percentile) Tip(ui, ui.T(Text::kMixedTip));
   }
 }
 
