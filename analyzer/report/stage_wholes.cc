@@ -33,7 +33,7 @@ void AddSteps(std::vector<OfLoop>& taken, std::vector<LoopStep>& steps) {
   });
   bool open = false;
   for (const OfLoop& one : taken) {
-    if (!one.batch->was_delivered()) continue;
+    if (one.batch->delivered == kNever) continue;
     if (one.first) {
       steps.push_back({one.batch, 0});
       open = true;
@@ -113,7 +113,7 @@ std::vector<LoopStep> StepsOf(const RunModel& run) {
       continue;
     }
     for (const Batch& batch : loader.batches) {
-      if (batch.was_delivered() && batch.step_end != kNever)
+      if (batch.delivered != kNever && batch.step_end != kNever)
         steps.push_back({&batch, batch.step()});
     }
   }
