@@ -142,6 +142,10 @@ SideFacts FactsOfSide(const Side& of) {
 
 }  // namespace
 
+double ShownPoints(const Change& wait) {
+  return std::round(100 * wait.after) - std::round(100 * wait.before);
+}
+
 Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate) {
   for (const auto& [diagnosis, name] : {std::pair(&baseline.diagnosis, &baseline.name),
                                         std::pair(&candidate.diagnosis, &candidate.name)}) {

@@ -73,6 +73,10 @@ struct Comparison {
 // Errors:      kInput if either run has no batches of a loader.
 [[nodiscard]] Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
 
+// The difference of `wait` in percentage points, as it is shown beside both shares: those are
+// rounded to whole percent, and a reader subtracts what he sees.
+[[nodiscard]] double ShownPoints(const Change& wait);
+
 [[nodiscard]] std::string CompareText(const Comparison& comparison, Colour colour);
 // One object of schema penstock.compare/1.
 [[nodiscard]] std::string CompareJson(const Comparison& comparison);

@@ -91,10 +91,9 @@ std::string CompareText(const Comparison& comparison, Colour colour) {
   text += "  " + paint.Bold(English(Headline(comparison))) + "\n";
   const Change& wait = comparison.wait;
   const Statement waited = Say<words::kWaitCompared>(
-      Give<"before">(wait.before), Give<"after">(wait.after),
-      Give<"points">(100 * wait.ratio.estimate), Give<"low">(100 * wait.ratio.low),
-      Give<"high">(100 * wait.ratio.high), Give<"significant">(wait.significant),
-      Give<"enough">(comparison.enough));
+      Give<"before">(wait.before), Give<"after">(wait.after), Give<"points">(ShownPoints(wait)),
+      Give<"low">(100 * wait.ratio.low), Give<"high">(100 * wait.ratio.high),
+      Give<"significant">(wait.significant), Give<"enough">(comparison.enough));
   text += "  " + English(waited) + "\n";
   text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
                       FactorName(comparison.after.bottleneck));

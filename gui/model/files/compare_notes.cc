@@ -45,10 +45,10 @@ CompareNote NoteOfRate(const CompareAnswer& answer, Language language) {
 
 CompareNote NoteOfWait(const CompareAnswer& answer, Language language) {
   const analyzer::Change& wait = answer.comparison.wait;
-  const auto points = [](double fraction) { return fmt::format("{:+.0f}", 100 * fraction); };
+  const auto points = [](double value) { return fmt::format("{:+.0f}", value); };
   return NoteOf(answer, wait, wait.after < wait.before,
-                Filled(Text::kPointsRange, language, points(wait.ratio.estimate),
-                       points(wait.ratio.low), points(wait.ratio.high)),
+                Filled(Text::kPointsRange, language, points(analyzer::ShownPoints(wait)),
+                       points(100 * wait.ratio.low), points(100 * wait.ratio.high)),
                 language);
 }
 
@@ -60,6 +60,12 @@ Text WordOfChange(const CompareAnswer& answer, const analyzer::Change& change) {
 
 Tone ToneOfStage(const CompareAnswer& answer, const analyzer::Change& change) {
   return ToneOf(answer, change, change.ratio.estimate < 1);
+}
+
+Tone ToneOfGoneFindings(const CompareAnswer& answer) {
+  const analyzer::Change& rate = answer.comparison.throughput;
+  const Tone tone = ToneOf(answer, rate, rate.ratio.estimate > 1);
+  return tone == Tone::kGood ? tone : Tone::kPlain;
 }
 
 }  // namespace penstock::gui

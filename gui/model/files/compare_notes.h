@@ -23,5 +23,8 @@ struct CompareNote {
 [[nodiscard]] Text WordOfChange(const CompareAnswer& answer, const analyzer::Change& change);
 // Less time in a stage is better.
 [[nodiscard]] Tone ToneOfStage(const CompareAnswer& answer, const analyzer::Change& change);
+// A finding that only A has is good news only where B is faster: a run that computes half as much
+// has no full cores either.
+[[nodiscard]] Tone ToneOfGoneFindings(const CompareAnswer& answer);
 
 }  // namespace penstock::gui

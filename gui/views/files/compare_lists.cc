@@ -9,13 +9,14 @@
 namespace penstock::gui {
 namespace {
 
-void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, float width) {
+// `colour`: that of the badge.
+void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, Rgb colour,
+                 float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const FindingText text = TextOf(finding, ui.language);
   const char* word = ui.T(gone ? Text::kFindingGone : Text::kFindingNew);
-  const Rgb colour = gone ? p.good : p.warn;
   const float badge = std::max(TextWidth(ui.small, ui.T(Text::kFindingGone)),
                                TextWidth(ui.small, ui.T(Text::kFindingNew))) +
                       ui.Px(12);
@@ -124,8 +125,11 @@ void DrawCompareFindings(const Ui& ui, const CompareAnswer& answer, Area area) {
   if (answer.gone.empty() && answer.fresh.empty()) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoFindingChange), width);
   }
-  for (const analyzer::Finding& finding : answer.gone) DrawFinding(ui, finding, true, width);
-  for (const analyzer::Finding& finding : answer.fresh) DrawFinding(ui, finding, false, width);
+  const Rgb gone = JudgedColour(ui, ToneOfGoneFindings(answer));
+  for (const analyzer::Finding& finding : answer.gone) DrawFinding(ui, finding, true, gone, width);
+  for (const analyzer::Finding& finding : answer.fresh) {
+    DrawFinding(ui, finding, false, p.warn, width);
+  }
   if (answer.in_both > 0) {
     Paragraph(ui, ui.body, p.dim, ui.F(Text::kFindingsSame, answer.in_both), width);
   }

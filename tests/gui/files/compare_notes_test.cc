@@ -65,6 +65,21 @@ TEST(CompareNotesTest, TheSameProgramIsJudgedByItsInterval) {
   EXPECT_THAT(NoteOfRate(same, Language::kEnglish).text, HasSubstr("within noise"));
 }
 
+TEST(CompareNotesTest, ThePointsAreTheDifferenceOfTheSharesThatAreShown) {
+  CompareAnswer answer;
+  answer.comparison.enough = true;
+  answer.comparison.wait = {"wait", 0.784, 0.955, {0.171, 0.15, 0.20}, true};
+  EXPECT_THAT(NoteOfWait(answer, Language::kEnglish).text, HasSubstr("+18 points"));  // 78 -> 96
+}
+
+TEST(CompareNotesTest, AFindingThatASlowerRunLacksIsNoGoodNews) {
+  const Document slow = RecordedBy("python3 train.py", 40);
+  const Document fast = RecordedBy("python3 train.py --fast", 4);
+  EXPECT_EQ(ToneOfGoneFindings(AnswerOf(slow, fast)), Tone::kGood);
+  EXPECT_EQ(ToneOfGoneFindings(AnswerOf(fast, slow)), Tone::kPlain);
+  EXPECT_EQ(ToneOfGoneFindings(AnswerOf(slow, slow)), Tone::kPlain);
+}
+
 TEST(CompareNotesTest, NoProgramIsBetterThanAnother) {
   const CompareAnswer answer =
       AnswerOf(RecordedBy("python3 train.py", 40), RecordedBy("python3 other.py", 2));
