@@ -87,6 +87,10 @@ std::string_view Colon(Language language) {
   return language == Language::kChinese ? "：" : ": ";
 }
 
+std::string_view SentenceGap(Language language) {
+  return language == Language::kChinese ? "" : " ";
+}
+
 std::string TimesText(double times) {
   return times > kMostTimes ? fmt::format(">{:.0f}", kMostTimes) : fmt::format("{:.2f}", times);
 }

@@ -39,8 +39,10 @@ inline constexpr double kMostTimes = 20;
 // "（text）".
 [[nodiscard]] std::string InParentheses(std::string_view text, Language language);
 // Comma() separates two parts of a text: ", " or "，". Colon() follows a label: ": " or "：".
+// SentenceGap() stands between two sentences: a blank in English, nothing in Chinese.
 [[nodiscard]] std::string_view Comma(Language language);
 [[nodiscard]] std::string_view Colon(Language language);
+[[nodiscard]] std::string_view SentenceGap(Language language);
 
 // A sentence as it is printed: it begins with a capital letter, unless it begins with a name, and
 // has real arrows.

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
+#include "analyzer/report/plan_report.h"
+#include "analyzer/words/page.h"
 #include "analyzer/words/rule_names.h"
+#include "gui/model/forecast.h"
 
 namespace penstock::gui {
 namespace {
@@ -206,6 +210,27 @@ FindingText TextOf(const analyzer::Finding& finding, Language language) {
   const std::string action = Render(finding.action, language);
   if (language == Language::kEnglish) return {Typeset(seen), "", action};
   return {TitleOfRule(finding.id, language), seen, action};
+}
+
+std::string AdviceText(const Report& report, const analyzer::Finding& finding, Language language) {
+  std::string advice = Render(finding.action, language);
+  const auto add = [&](const std::string& sentence) {
+    advice += analyzer::SentenceGap(language);
+    advice += sentence;
+  };
+  if (analyzer::Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
+    const auto clause =
+        analyzer::Say<analyzer::words::kClause>(analyzer::Give<"what">(std::move(place)));
+    add(Typeset(Render(clause, language)));
+  }
+  if (finding.predicted) {
+    const analyzer::Interval rate = ForecastOf(report.diagnosis, *finding.predicted).after;
+    add(Filled(Text::kPredictedOf, language, analyzer::ShortNumber(rate.estimate),
+               Render(analyzer::RateUnit(report.diagnosis), language),
+               Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
+                      analyzer::ShortNumber(rate.high))));
+  }
+  return advice;
 }
 
 std::string TitleOfRule(std::string_view id, Language language) {

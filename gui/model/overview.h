@@ -54,6 +54,9 @@ struct FindingText {
   std::string action;
 };
 [[nodiscard]] FindingText TextOf(const analyzer::Finding& finding, Language language);
+// What to do about a finding: its advice, its place in the plan, and its own prediction.
+[[nodiscard]] std::string AdviceText(const analyzer::Report& report,
+                                     const analyzer::Finding& finding, Language language);
 // The name of a rule: its id in English, its name in Chinese.
 [[nodiscard]] std::string TitleOfRule(std::string_view id, Language language);
 

@@ -110,7 +110,8 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   }
   staircase.verdict = AsSentence(plan.verdict, language);
   if (report.diagnosis.whole_run) {
-    staircase.verdict += " " + std::string(TextOf(Text::kRatesOfWholeRun, language));
+    staircase.verdict += analyzer::SentenceGap(language);
+    staircase.verdict += TextOf(Text::kRatesOfWholeRun, language);
   }
   Stair now{.kind = StairKind::kNow, .title = std::string(TextOf(Text::kPlanAsItIs, language))};
   if (plan.limited_by != analyzer::Factor::kNone) {

@@ -247,6 +247,23 @@ TEST(OverviewTest, AFindingSaysItsFiguresInChineseToo) {
   EXPECT_NE(with(0.95).find("95 %"), std::string::npos) << with(0.95);
 }
 
+TEST(OverviewTest, NoBlankStandsBetweenChineseSentences) {
+  Synthetic run;
+  run.costs = Always({.decode = 30, .step = 2});
+  const analyzer::Report report = ReportOf(run);
+  int predicted = 0;
+  for (const analyzer::Finding& finding : report.findings) {
+    const std::string chinese = AdviceText(report, finding, Language::kChinese);
+    EXPECT_EQ(chinese.find("。 "), std::string::npos) << chinese;
+    if (!finding.predicted) continue;
+    ++predicted;
+    EXPECT_NE(chinese.find("。单独改动的预测："), std::string::npos) << chinese;
+    const std::string english = AdviceText(report, finding, Language::kEnglish);
+    EXPECT_NE(english.find(". Predicted by itself: "), std::string::npos) << english;
+  }
+  EXPECT_GT(predicted, 0);
+}
+
 TEST(OverviewTest, SentencesOfTheAnalyzerAreSet) {
   EXPECT_EQ(Typeset("the loop waits (1 -> 2)"), "The loop waits (1 → 2)");
   EXPECT_EQ(Typeset("num_workers is 0"), "num_workers is 0");

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <utility>
+#include <string>
 #include <vector>
 
-#include <fmt/core.h>
-
-#include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/phrases.h"
-#include "analyzer/report/plan_report.h"
 #include "analyzer/words/format.h"
-#include "analyzer/words/page.h"
 #include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/views/panels/overview_parts.h"
@@ -54,9 +48,9 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = ui.Px(20);
   const float button = TextWidth(ui.body, ui.T(Text::kShowMe)) + ui.Px(22);
-  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
+  const analyzer::Report& report = workspace.Shown().analysis->report;
   Forecast forecast;
-  if (finding.predicted) forecast = ForecastOf(diagnosis, *finding.predicted);
+  if (finding.predicted) forecast = ForecastOf(report.diagnosis, *finding.predicted);
   const std::string gain = forecast.speedup >= 1.005 ? GainText(forecast.speedup) : "";
   const float right =
       button + ui.Px(10) + (gain.empty() ? 0 : TextWidth(ui.strong, gain) + ui.Px(10));
@@ -71,21 +65,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
     Paragraph(ui, ui.small, p.dim, text.detail, width - indent);
   }
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
-  std::string action = text.action;
-  const analyzer::Report& report = workspace.Shown().analysis->report;
-  if (analyzer::Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
-    namespace words = analyzer::words;
-    const auto clause = analyzer::Say<words::kClause>(analyzer::Give<"what">(std::move(place)));
-    action += " " + Typeset(Render(clause, ui.language));
-  }
-  if (finding.predicted) {
-    const analyzer::Interval& rate = forecast.after;
-    action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),
-                         Render(analyzer::RateUnit(diagnosis), ui.language),
-                         ui.F(Text::kInterval, analyzer::ShortNumber(rate.low),
-                              analyzer::ShortNumber(rate.high)));
-  }
-  Paragraph(ui, ui.small, p.dim, action, width - indent - button - ui.Px(10));
+  Paragraph(ui, ui.small, p.dim, AdviceText(report, finding, ui.language), width - indent - button - ui.Px(10));
   const ImVec2 end = ImGui::GetCursorScreenPos();
   if (!gain.empty()) {
     DrawTextRight(ImGui::GetWindowDrawList(), ui.strong, at.x + width - button - ui.Px(10), at.y,
