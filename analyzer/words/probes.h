@@ -21,7 +21,7 @@ inline constexpr Message kProbeUnknown{
 inline constexpr Message kProbeFewWindows{
     "probe.few-windows",
     "only {windows:count window} of it had enough batches, and {fewest:count} are needed",
-    "只有 {windows:count} 个窗口的批次足够，需要 {fewest:count} 个"};
+    "批次数足够的窗口只有 {windows:count} 个，至少需要 {fewest:count} 个"};
 inline constexpr Message kProbeNoise{"probe.noise",
                                      "its windows differ too much: {low:.2}x to {high:.2}x",
                                      "各窗口差异过大：{low:.2} 至 {high:.2} 倍"};
@@ -42,9 +42,9 @@ inline constexpr Message kProbeCheck{"probe.check",
                                      "对照（没有环节变快）：{gain:.2} 倍（{low:.2} 至 {high:.2}）"};
 
 // Why no gain is known at all.
-inline constexpr Message kProbesNothing{
-    "probe.missing", "experiments in this run: gains are not known, because {why:words}",
-    "运行中的实验：收益未知，因为{why:words}"};
+inline constexpr Message kProbesNothing{"probe.missing",
+                                        "the experiments tell no gain, because {why:words}",
+                                        "实验未能得出收益，因为{why:words}"};
 inline constexpr Message kNoProbeBegan{
     "probe.none-began",
     "no window began: it needs batches of PyTorch's DataLoader, and four windows of time before "
@@ -70,15 +70,15 @@ inline constexpr Message kProbesCrowded{
     "制"};
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
-    "[all?{windows:count} of the {all:count window} that slowed all work down alike (the check) "
-    "had "
-    "enough batches|no window slowed all work down alike (the check), as where a batch takes "
-    "longer "
-    "than a window], and {fewest:count} are needed. [short?Choose longer windows "
-    "(--probe-window)|Let the run go on for longer]",
-    "[all?让全部工作同等放慢的窗口（对照）有 {all:count} 个，其中 {windows:count} "
-    "个批次足够|没有窗口让全部工作同等放慢（对照），例如一个批次比窗口更长]，需要 "
-    "{fewest:count} 个。[short?请选用更长的窗口（--probe-window）|请延长运行]"};
+    "{fewest:count} windows with enough batches are needed in which all work is slowed down alike "
+    "(the check), and [all?{windows:count} of {all:count} had them|there was no such window, as "
+    "where a batch takes longer than a window]. Record again with [short?longer windows "
+    "(--probe-window)|more batches, so that the run lasts longer]",
+    "需要至少 {fewest:count} 个批次数足够、且全部工作同等放慢的窗口（对照），而[all?共 "
+    "{all:count} 个，批次数足够的有 {windows:count} "
+    "个|没有这样的窗口，例如一个批次比窗口更长]。请重新录制，[short?选用更长的窗口（--probe-"
+    "window）|"
+    "运行更多批次，使运行时间更长]"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
     "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "

@@ -215,7 +215,7 @@ TEST(ProbesTest, AGainOfNothingSaysThatTheOthersDoNotHold) {
   EXPECT_FALSE(Decode(report.probes).known());
   EXPECT_FALSE(report.probes.disagree());
   const std::string text = ReportText(report, Colour::kOff);
-  EXPECT_NE(text.find("not known, because"), std::string::npos) << text;
+  EXPECT_NE(text.find("the experiments tell no gain, because"), std::string::npos) << text;
   EXPECT_EQ(text.find("decode 2 times as fast"), std::string::npos) << text;
 }
 
@@ -238,6 +238,11 @@ TEST(ProbesTest, TwoWindowsAreTooFew) {
                                       GiveIf<"all">(true, std::size_t{1}),
                                       Give<"fewest">(kFewestProbes), Give<"short">(false)));
   EXPECT_FALSE(Decode(probes).known());
+  const Statements said = ProbesSaid(probes);
+  ASSERT_EQ(said.size(), 1u);
+  for (const char* part : {"tell no gain, because 3 windows", "1 of 1 had them", "Record again"}) {
+    EXPECT_NE(English(said[0]).find(part), std::string::npos) << English(said[0]);
+  }
 }
 
 TEST(ProbesTest, WindowsThatDifferSaySo) {

@@ -16,7 +16,7 @@
   /* Figures of the overview */ \
   X(kSimulationUnlike, "the simulation does not match this run", "模拟与此次运行不符") \
   X(kMeasured, "Measured", "实测") \
-  X(kMeasuredInside, "Measured by experiments in this run", "本次运行中的实验测得") \
+  X(kMeasuredInside, "Experiments in this run", "本次运行中的实验") \
   X(kWholeRunProbed, "whole run {}, with experiments that slow it down", "全程 {}，含放慢运行的实验") \
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
