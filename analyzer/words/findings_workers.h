@@ -210,7 +210,7 @@ inline constexpr Message kRankImbalance{
     "wait for each other's data in turn]][; that costs all of them {cost_share:%0} of the loop]",
     "[waits?rank {rank:count} 有 {wait_fraction:%0} 的时间在等待数据，中位 rank 为 "
     "{median_wait_fraction:%0}|[fixed?各 rank 都在等待 rank {rank:count} 的数据|各 rank "
-    "轮流等待彼此的数据]][；这使所有 rank 损失循环的 {cost_share:%0}]。"};
+    "轮流等待彼此的数据]][；这使所有 rank 损失 {cost_share:%0} 的循环时间]。"};
 inline constexpr Message kEqualRanks{
     "rank-imbalance.do",
     "[fixed?Every rank waits for the slowest. Give all the same work (equal shards, lengths in "

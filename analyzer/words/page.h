@@ -38,7 +38,7 @@ inline constexpr Message kPartlyBlindLabel{"page.partly-blind", "Partly blind:",
 inline constexpr Message kNothingLost{"page.nothing-lost",
                                       "Nothing that was recorded is lost or damaged.",
                                       "录制的内容没有丢失或损坏。"};
-inline constexpr Message kSeenIs{"page.seen", "Seen: {what:words}.", "看到的：{what:words}。"};
+inline constexpr Message kSeenIs{"page.seen", "Seen: {what:words}.", "读取覆盖率：{what:words}。"};
 // A statement as a sentence of its own.
 inline constexpr Message kSentence{"page.sentence", "{what:sentence}.", "{what:words}。"};
 inline constexpr Message kClause{"page.clause", "{what:words}.", "{what:words}。"};

@@ -142,7 +142,7 @@ inline constexpr Message kPlanCostIs{
     "cost: [lines?about {lines:count line} of code|no line of code], {workers:count worker}"
     "[, RAM {ram:bytes} [batches?for batches alone|in all]][, disk {disk:bytes}]",
     "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} "
-    "个工作进程[，[batches?仅批次的内存|内存合计] "
+    "个工作进程[，[batches?仅批次占用内存|内存合计] "
     "{ram:bytes}][，磁盘 {disk:bytes}]"};
 
 inline constexpr Message kPlanAtLimit{
@@ -198,10 +198,10 @@ inline constexpr Message kPlanHasIt{
 inline constexpr Message kPlanLeavesOut{
     "plan.leaves-out",
     "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "
-    "[more?{more:percent} more[unsure?, which the prediction may miss by "
+    "[more?{more:percent}[steps? more][unsure?, but the prediction may be off by "
     "{unsure:percent}]|nothing]",
-    "计划未列入此项：[steps?在其各步之上|单独执行]，[more?预计再提高 "
-    "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|不再有收益]"};
+    "计划未列入此项：[steps?完成计划各步后|单独执行]，[more?预计还可[steps?再]提高 "
+    "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|[steps?不再|没]有收益]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
                                  "没有计划。{why:sentence}"};
 

@@ -388,10 +388,16 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-samples")),
             "This is step 2 of the plan, with which the run reaches 218 samples/s (2.94x)");
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
-            "The plan leaves it out: on top of its steps it would gain 7 % more, which the "
-            "prediction may miss by 10 %");
+            "The plan leaves it out: on top of its steps it would gain 7 % more, but the "
+            "prediction may be off by 10 %");
   EXPECT_EQ(English(PlaceInPlan(plan, "stragglers")),
             "The plan leaves it out: on top of its steps it would gain nothing");
+  EXPECT_EQ(Render(PlaceInPlan(plan, "slow-decoder"), Language::kChinese),
+            "计划未列入此项：完成计划各步后，预计还可再提高 7 %，而该预测的误差可达 10 %");
+  plan.steps.clear();
+  EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
+            "The plan leaves it out: by itself it would gain 7 %, but the prediction may be off by "
+            "10 %");
 }
 
 }  // namespace

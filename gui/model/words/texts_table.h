@@ -101,7 +101,7 @@
   X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \
     "数据不完整：{}。数值仅基于其余部分。")                                                        \
   X(kPartlyBlind, "Partly blind: {}.", "部分不可见：{}。")                                         \
-  X(kSeen, "Seen: {}", "可见：{}")                                                                 \
+  X(kSeen, "Seen: {}", "读取覆盖率：{}")                                                           \
   X(kNotSeen, "Not seen: {}", "不可见：{}")                                                        \
   X(kNothingLost, "Nothing lost", "无丢失")                                                        \
   X(kNotClosed, "the recording was not closed", "录制未正常结束")                                  \
