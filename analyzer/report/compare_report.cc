@@ -95,8 +95,11 @@ std::string CompareText(const Comparison& comparison, Colour colour) {
       Give<"low">(100 * wait.ratio.low), Give<"high">(100 * wait.ratio.high),
       Give<"significant">(wait.significant), Give<"enough">(comparison.enough));
   text += "  " + English(waited) + "\n";
-  text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
-                      FactorName(comparison.after.bottleneck));
+  const Factor before = comparison.before.bottleneck;
+  const Factor after = comparison.after.bottleneck;
+  text += before == after
+              ? fmt::format("  bottleneck {} in both\n\n", FactorName(before))
+              : fmt::format("  bottleneck {} -> {}\n\n", FactorName(before), FactorName(after));
   const bool samples = comparison.unit == RateUnit(true);
   std::string head = fmt::format("  {:<12} {:>10} {:>10} {:>8}",
                                  samples ? "per sample" : "per batch", "A", "B", "change");

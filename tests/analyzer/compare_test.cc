@@ -109,6 +109,15 @@ TEST(CompareTest, WithTooFewBatchesNothingIsSaidOfNoise) {
   }
 }
 
+TEST(CompareTest, ABottleneckThatStaysIsNamedOnce) {
+  const std::string same = CompareText(Compared(Noisy(1, 1), Noisy(2, 1.3)), Colour::kOff);
+  EXPECT_NE(same.find("bottleneck decode in both\n"), std::string::npos) << same;
+}
+
+TEST(CompareTest, ThePointsAreThoseOfTheSharesThatAreShown) {
+  EXPECT_EQ(ShownPoints({"wait", 0.784, 0.955, {0.171, 0.15, 0.2}, true}), 18);  // 78 % -> 96 %
+}
+
 TEST(CompareTest, RefusesATraceWithoutALoader) {
   const Diagnosis empty = Diagnose(*traces::MakeTrace({}));
   const Diagnosis run = Noisy(1, 1);
