@@ -24,8 +24,14 @@ int Extra(const Pipeline& pipeline) {
   return pipeline.sample_tasks ? 1 : 0;
 }
 
+// Adds a value to a sorted list, unless the list has it.
+void AddSorted(int value, std::vector<int>& list) {
+  const auto place = std::lower_bound(list.begin(), list.end(), value);
+  if (place == list.end() || *place != value) list.insert(place, value);
+}
+
 // Fills empty lists: with the recorded values or, if the request asks for nothing, with a grid that
-// suits the machine.
+// suits the machine and contains the recorded setting.
 void FillLists(const Pipeline& recorded, GridRequest& request) {
   const bool none = request.workers.empty() && request.prefetch.empty() && request.batch == 0 &&
                     !request.step && !request.pin && !request.persistent && !request.step_cores &&
@@ -35,10 +41,13 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   } else if (request.workers.empty()) {
     const int most = std::clamp(static_cast<int>(std::ceil(2 * recorded.cores)), 1, 16);
     for (int w = 1; w <= most; ++w) request.workers.push_back(w);
+    if (recorded.workers > 0) AddSorted(recorded.workers, request.workers);
   }
   if (request.prefetch.empty()) {
     request.prefetch = {recorded.workers > 0 ? recorded.prefetch - Extra(recorded) : 2};
+    const int as_recorded = request.prefetch.front();
     if (none) request.prefetch = {2, 4, 8};
+    if (none) AddSorted(as_recorded, request.prefetch);
   }
 }
 

@@ -420,6 +420,18 @@ TEST(GridTest, CountsTheRingOfSampleThreadsAsItsOptionDoes) {
   EXPECT_GT(grid->configurations.at(1).predicted.speedup, 1.5);
 }
 
+// Six workers on two cores: the usual grid ends at four.
+TEST(WhatifTest, TheGridContainsTheRecordedSetting) {
+  Synthetic run;
+  run.workers = 6;
+  run.prefetch = 3;
+  run.cores = 2;
+  const Predicted<Grid> grid = PredictGrid(Diagnose(*SyntheticTrace(run)), GridRequest{});
+  ASSERT_TRUE(grid);
+  EXPECT_TRUE(std::any_of(grid->configurations.begin(), grid->configurations.end(),
+                          [](const Configuration& one) { return one.recorded; }));
+}
+
 TEST(ArgumentsTest, ReadsListsAndRanges) {
   EXPECT_EQ(ParseCounts("0,2..4,9", 0), (std::vector<int>{0, 2, 3, 4, 9}));
   for (const char* wrong : {"", "x", "4..1", "1,,2", "1..", "-1", "2000", "1,", "1..2..3", "0x4"}) {
