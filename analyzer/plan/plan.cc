@@ -367,8 +367,8 @@ void Planner::Fill(Plan& plan) {
   } else if (plan.no_ceiling) {
     plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
   } else {
-    plan.verdict =
-        Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(left >= kAtLimit, left));
+    plan.verdict = Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(left >= kAtLimit, left),
+                                         Give<"one">(plan.steps.size() == 1));
   }
 }
 

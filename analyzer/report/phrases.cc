@@ -29,8 +29,9 @@ Statement ThroughputOf(const Diagnosis& diagnosis) {
       GiveIf<"batch_rate">(loader && diagnosis.run.loader().samples_known, diagnosis.batch_rate),
       GiveIf<"steady">(steady.lasts(), steady.batches),
       GiveIf<"batches">(loader, loader ? diagnosis.run.loader().batches.size() : 0),
-      GiveIf<"whole">(loader, diagnosis.whole_rate), GiveIf<"pauses">(paused, steady.pauses.size()),
-      GiveIf<"paused">(paused, steady.pauses_time));
+      GiveIf<"whole">(loader, diagnosis.whole_rate),
+      Give<"probed">(loader && !diagnosis.run.loader().probes.empty()),
+      GiveIf<"pauses">(paused, steady.pauses.size()), GiveIf<"paused">(paused, steady.pauses_time));
 }
 
 Statement WaitOf(const Report& report) {
@@ -45,7 +46,8 @@ Statement WaitOf(const Report& report) {
   return Say<words::kLoopWaited>(
       Give<"wait">(diagnosis.wait_fraction), Give<"whole">(diagnosis.whole_run),
       Give<"steady">(diagnosis.loader->steady.lasts()),
-      GiveIf<"all">(differs, differs ? row->share : 0), GiveIf<"loaders">(loaders > 1, loaders));
+      GiveIf<"all">(differs, differs ? row->share : 0), GiveIf<"loaders">(loaders > 1, loaders),
+      Give<"both">(loaders == 2));
 }
 
 Statement RateChangeOf(const Diagnosis& diagnosis) {
@@ -72,6 +74,8 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
   const Signals& signals = diagnosis.loader->signals;
   const CpuLoad& cpu = diagnosis.loader->cpu;
   const bool workers = config.num_workers > 0;
+  // Without spans of the workers, both shares are 0, and nothing is known of them.
+  const bool seen = workers && signals.worker_busy + signals.worker_idle > 0;
   return Say<words::kLoader>(
       GiveIf<"name">(!run.name.empty(), run.name),
       Give<"kind">(config.package.empty() ? config.kind : config.package),
@@ -81,7 +85,7 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
       Give<"persistent">(config.persistent_workers && !config.sample_tasks),
       GiveIf<"epochs">(run.epochs.size() > 1, run.epochs.size()),
       Give<"made_anew">(config.made_anew), Give<"inferred">(run.inferred),
-      GiveIf<"busy">(workers, signals.worker_busy), GiveIf<"idle">(workers, signals.worker_idle),
+      GiveIf<"busy">(seen, signals.worker_busy), GiveIf<"idle">(seen, signals.worker_idle),
       GiveIf<"cpu">(cpu.known, cpu.used), GiveIf<"cores">(cpu.known, cpu.cores),
       GiveIf<"core_wait">(cpu.core_wait >= 0.05, cpu.core_wait), Give<"crowded">(cpu.crowded));
 }

@@ -129,8 +129,9 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
     const std::vector<std::string>& answered = plan.steps[i].findings;
     if (std::find(answered.begin(), answered.end(), finding) != answered.end()) {
       const Prediction& predicted = plan.steps[i].predicted;
-      return Say<words::kPlanHasIt>(Give<"step">(i + 1), Give<"rate">(predicted.rate.estimate),
-                                    Give<"unit">(plan.unit), Give<"gain">(predicted.speedup));
+      return Say<words::kPlanHasIt>(Give<"step">(i + 1), Give<"first">(i == 0),
+                                    Give<"rate">(predicted.rate.estimate), Give<"unit">(plan.unit),
+                                    Give<"gain">(predicted.speedup));
     }
   }
   for (const PlanRest& one : plan.rest) {

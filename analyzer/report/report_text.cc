@@ -191,6 +191,8 @@ std::string SuggestionText(const Report& report) {
   if (!diagnosis.loader) return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) {
+    // The plan has said the same reason.
+    if (!suggestion.missing.empty() && suggestion.missing == report.plan.missing) return "";
     return Labelled("suggestion", English(Keep(report)));
   }
   const std::string code = SuggestedCode(diagnosis);
@@ -285,14 +287,15 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   }
   text += Labelled("overrides", English(OverridesSaid(report.overrides)));
   text += GainsLine(diagnosis) + ProbesText(report.probes) + "\n";
-  text += StageTableText(report, paint) + "\n";
+  const std::string stages = StageTableText(report, paint);
+  if (!stages.empty()) text += stages + "\n";
   bool more_functions = false;
   text += FunctionsText(report, paint, all ? kAllLines : kFewLines, &more_functions);
   text += StallsText(report);
   if (all) text += WorkerLines(diagnosis);
   text += MemoryLines(diagnosis, all) + GpuText(report);
   const std::string ranks = RanksText(report);
-  if (!ranks.empty()) text += "\n" + ranks + "\n";
+  if (!ranks.empty()) text += (text.ends_with("\n\n") ? "" : "\n") + ranks + "\n";
   text += RequestsText(report) + CoverageText(report.coverage);
   return text + paint.Dim(all ? NotCheckedLine(report) : VerboseLine(report, more_functions));
 }

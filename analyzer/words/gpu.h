@@ -34,7 +34,7 @@ inline constexpr Message kCopiesOfKind{
     "{count:count} [{memory:words} ]of {each:bytes}: "
     "[transfer?{transfer:duration} on the device[ at {rate:GB.1} GB/s"
     "[ ({of_link:percent} of the link)]]"
-    "[, {overlapped:duration} beside kernels, {exposed:duration} not]]"
+    "[, of that {overlapped:duration} beside kernels and {exposed:duration} alone]]"
     "[blocked?[transfer?; ]{blocked:duration} in the call"
     "[, begun {waited:duration} after it ({behind:duration} of that behind kernels)]]",
     "{count:count} 次[（{memory:words}）]，每次 {each:bytes}："

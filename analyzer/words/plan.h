@@ -159,9 +159,11 @@ inline constexpr Message kPlanNothing{
     "其他程序继续占用核心时成立]；若数据不耗时，速度可达原来的 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
-    "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "
-    "nothing would make that {left:times} times as fast again|, and the step is the limit]",
-    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
+    "With [one?this step|all steps] the run is predicted to be {gain:times} times as fast[left?; "
+    "data that cost nothing would make that {left:times} times as fast again|, and the step is the "
+    "limit]",
+    "做完[one?这一步|全部步骤]后，预计速度为原来的 {gain:times} "
+    "倍[left?；若数据不耗时，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
@@ -192,9 +194,10 @@ inline constexpr Message kPlanInBrief{
 // The place of a finding in the plan.
 inline constexpr Message kPlanHasIt{
     "plan.has-it",
-    "This is step {step:count} of the plan, with which the run reaches {rate:rate} {unit:words} "
-    "({gain:times}x)",
-    "这是计划的第 {step:count} 步，做完后达到 {rate:rate} {unit:words}（{gain:times} 倍）"};
+    "Step {step:count} of the plan answers this: with [first?it|the steps up to it] the run "
+    "reaches {rate:rate} {unit:words} ({gain:times}x)",
+    "计划的第 {step:count} 步解决此问题：做完[first?该步|到该步为止的各步]后达到 {rate:rate} "
+    "{unit:words}（{gain:times} 倍）"};
 inline constexpr Message kPlanLeavesOut{
     "plan.leaves-out",
     "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "

@@ -15,10 +15,13 @@ inline constexpr Message kThroughput{
     "throughput",
     "{rate:rate} {unit:words}[ ({low:rate}..{high:rate})[, {batch_rate:rate} batches/s]"
     "[steady?, steady over {steady:count} of {batches:count} batches|, NOT steady: {batches:count} "
-    "batches]; whole run {whole:rate}[; {pauses:count} pauses of {paused:duration} left out]]",
+    "batches]; whole run {whole:rate}"
+    "[probed?, with experiments that slow it down][; {pauses:count} pauses of {paused:duration} "
+    "left out]]",
     "{rate:rate} {unit:words}[（{low:rate} 至 {high:rate}）[，{batch_rate:rate} 批/秒]"
     "[steady?，{batches:count} 批中 {steady:count} 批稳定|，未稳定：共 {batches:count} 批]；全程 "
-    "{whole:rate}[；略去 {pauses:count} 次停顿，共 {paused:duration}]]"};
+    "{whole:rate}[probed?（含放慢运行的实验）][；略去 {pauses:count} 次停顿，共 "
+    "{paused:duration}]]"};
 
 inline constexpr Message kRateChanged{
     "throughput.changed",
@@ -40,7 +43,8 @@ inline constexpr Message kLoader{
     "[, batch {batch:count}][pinned?, pinned][persistent?, persistent][, {epochs:count} epochs]"
     "[made_anew?, made anew for each epoch][inferred? (guessed from the spans)]"
     "[; [threads?threads|workers] busy {busy:percent}, idle {idle:percent}]"
-    "[; CPU {cpu:3g} of {cores:3g} cores[, workers wait for one {core_wait:percent} of a batch]"
+    "[; CPU {cpu:3g} of {cores:3g} cores[, workers wait for a core {core_wait:percent} of the time "
+    "of a batch]"
     "[crowded? (other programs compete for them)]]",
     "[{name:text}：]{kind:text}，[workers?{workers:count} 个[threads?线程|工作进程]|"
     "[threads?线程|工作进程]数未知][，预取 {prefetch:count}]"
@@ -106,9 +110,11 @@ inline constexpr Message kStartupOfWhole{"report.startup-of-whole",
 inline constexpr Message kLoopWaited{
     "report.loop-waited",
     "{wait:percent} of the loop [whole?over the whole run|[steady?in the steady part|after the "
-    "queues have filled]][, {all:percent} over the whole run[ with all {loaders:count} loaders]]",
+    "queues have filled]][, {all:percent} over the whole run"
+    "[ with [both?both|all {loaders:count}] loaders]]",
     "[whole?全程|[steady?稳定阶段|队列填满后]]循环时间的 {wait:percent}[，[全部 {loaders:count} "
-    "个加载器的]全程为 {all:percent}]"};
+    "个加载器的]全程为 {all:percent}]",
+    "both"};
 inline constexpr Message kVerboseAdds{"report.verbose", "adds {more:words}",
                                       "另外显示{more:words}"};
 inline constexpr Message kMoreFunctions{"verbose.functions", "more functions and lines",

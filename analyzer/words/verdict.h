@@ -86,12 +86,11 @@ inline constexpr Message kInTurn{
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
     "[few?In the {few:count} batches that count, the training step|The training step] holds the "
-    "run back, not the data: the loop waits for data {wait:%0} of the "
-    "time[, and with data that costs nothing it would run only {headroom:times}x as fast] "
-    "({rate:rate} {unit:words})",
-    "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：训练循环有 {wait:%0} "
-    "的时间在等待数据[，即使数据不耗时，速度也只有 {headroom:times} 倍]（{rate:rate} "
-    "{unit:words}）"};
+    "run back, not the data: at {rate:rate} {unit:words}, the loop waits for data {wait:%0} of the "
+    "time[, and with data that costs nothing the run would be only {headroom:times}x as fast]",
+    "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "
+    "{unit:words}，训练循环有 {wait:%0} 的时间在等待数据[，即使数据不耗时，速度也只有 "
+    "{headroom:times} 倍]"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "

@@ -211,7 +211,7 @@ TEST(CoreWaitTest, IsTakenOffComputingFirst) {
   EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 10e-3, 1e-3);
   EXPECT_NEAR(DemandOf(diagnosis).read.wall, 8e-3, 1e-3);
   const std::string loader = English(LoaderOf(diagnosis));
-  EXPECT_NE(loader.find("wait for one"), std::string::npos) << loader;
+  EXPECT_NE(loader.find("wait for a core"), std::string::npos) << loader;
 }
 
 TEST(CoreWaitTest, WhatIsLeftIsTakenOffReads) {
@@ -225,7 +225,7 @@ TEST(CoreWaitTest, WaitingForSomethingElseStays) {
   const Diagnosis diagnosis = Crowd(0);
   ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
   EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 40e-3, 1e-3);
-  EXPECT_EQ(English(LoaderOf(diagnosis)).find("wait for one"), std::string::npos);
+  EXPECT_EQ(English(LoaderOf(diagnosis)).find("wait for a core"), std::string::npos);
 }
 
 TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {

@@ -386,7 +386,8 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
   plan.unit = Say<words::kSamplesPerSecond>();
   plan.rest = {{"slow-decoder", 1.07, 0.1}, {"stragglers", 1.0}};
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-samples")),
-            "This is step 2 of the plan, with which the run reaches 218 samples/s (2.94x)");
+            "Step 2 of the plan answers this: with the steps up to it the run reaches 218 "
+            "samples/s (2.94x)");
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
             "The plan leaves it out: on top of its steps it would gain 7 % more, but the "
             "prediction may be off by 10 %");

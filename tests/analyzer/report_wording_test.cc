@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says in a few words must be true, be said once, and be plain without the rest of
+// the page.
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/phrases.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
+#include "analyzer/words/needs.h"
+#include "analyzer/words/plan.h"
+#include "analyzer/words/report.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Synthetic;
+
+Report Reported(const Synthetic& run) {
+  return BuildReport(*testing::SyntheticTrace(run), "t.penstock");
+}
+
+std::size_t Count(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+TEST(ReportWordingTest, AlmostAllIsNotWrittenWithDecimalsOfAHundred) {
+  EXPECT_EQ(PercentText(0.9996), "100 %");
+  EXPECT_EQ(PercentText(0.9994), "99.9 %");
+}
+
+TEST(ReportWordingTest, TwoLoadersAreBoth) {
+  const auto waited = [](std::size_t loaders) {
+    return English(Say<words::kLoopWaited>(
+        Give<"wait">(0.84), Give<"whole">(false), Give<"steady">(true), GiveIf<"all">(true, 0.43),
+        GiveIf<"loaders">(loaders > 1, loaders), Give<"both">(loaders == 2)));
+  };
+  EXPECT_EQ(Count(waited(1), "loaders"), 0u) << waited(1);
+  EXPECT_EQ(Count(waited(2), "with both loaders"), 1u) << waited(2);
+  EXPECT_EQ(Count(waited(3), "with all 3 loaders"), 1u) << waited(3);
+}
+
+TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
+  Report report = Reported({});
+  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "workers busy"), 1u);
+  report.diagnosis.loader->signals.worker_busy = report.diagnosis.loader->signals.worker_idle = 0;
+  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "busy"), 0u);
+}
+
+TEST(ReportWordingTest, OneStepIsNotAllSteps) {
+  const auto ends = [](bool one) {
+    return English(
+        Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5), Give<"one">(one)));
+  };
+  EXPECT_EQ(ends(true).rfind("With this step the run", 0), 0u) << ends(true);
+  EXPECT_EQ(ends(false).rfind("With all steps the run", 0), 0u) << ends(false);
+}
+
+TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
+  Report report = Reported({});
+  report.plan.steps.clear();
+  report.plan.missing = Say<words::kNeedsBatches>(Give<"batches">(std::size_t{7}));
+  Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  suggestion.changes = false;
+  suggestion.missing = report.plan.missing;
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_EQ(Count(text, "not enough: needs 16"), 1u) << text;
+}
+
+TEST(ReportWordingTest, NoTwoEmptyLinesFollowEachOther) {
+  EXPECT_EQ(Count(ReportText(Reported({}), Colour::kOff), "\n\n\n"), 0u);
+  EXPECT_EQ(Count(ReportText(Reported({.batches = 0}), Colour::kOff), "\n\n\n"), 0u);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
