@@ -109,6 +109,10 @@ Report BuildReport(const traces::Trace& trace, std::string path, std::string_vie
   report.losses = trace.losses();
   report.overrides = Overrides(trace);
   report.following_cost = FollowingCostOf(trace);
+  if (report.diagnosis.loader) {
+    report.slow_batches =
+        FindSlowBatches(report.diagnosis.run.loader(), report.diagnosis.loader->steady);
+  }
   report.stalls = FindStalls(trace);
   report.requests = FindRequests(report.diagnosis.run);
   if (trace.realtime_offset().value != 0) {

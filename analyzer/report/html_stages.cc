@@ -11,6 +11,7 @@
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/slow_batches_report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/gpu.h"
 #include "analyzer/words/names.h"
@@ -98,7 +99,9 @@ Picture StageFigure(const Report& report, Language language) {
 
 std::string StageTableHtml(const Report& report, Language language) {
   if (report.stages.empty()) return "";
-  std::string text =
+  const std::string slow = SlowBatchesSentence(report, language);
+  std::string text = slow.empty() ? "" : fmt::format("<p>{}</p>\n", Escaped(slow));
+  text +=
       fmt::format("<details><summary>{}</summary>\n", Escaped(Word<words::kStageTable>(language)));
   text += TableHead({StageHead(report, language), Word<words::kColumnShare>(language),
                      Word<words::kColumnWall>(language), Word<words::kColumnCpu>(language),

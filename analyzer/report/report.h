@@ -18,6 +18,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/gpu_counters.h"
 #include "analyzer/model/requests.h"
+#include "analyzer/model/slow_batches.h"
 #include "analyzer/model/stalls.h"
 #include "analyzer/plan/plan.h"
 #include "analyzer/report/coverage.h"
@@ -69,6 +70,7 @@ struct Report {
   std::string gpu_nvml;    // how sampling NVML went
   // The share of its time that the program spent on recording calls; nullopt: none was recorded.
   std::optional<double> following_cost;
+  std::optional<SlowBatches> slow_batches;
   std::vector<Stalls> stalls;          // the line with the most time first
   std::vector<HostRequests> requests;  // the host with the most waiting first
   // The source lines that the report names, by file and line number, if they could be read

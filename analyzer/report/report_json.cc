@@ -15,6 +15,7 @@
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/request_report.h"
+#include "analyzer/report/slow_batches_report.h"
 #include "analyzer/report/stall_report.h"
 #include "analyzer/report/statement_json.h"
 
@@ -338,6 +339,7 @@ std::string ReportJson(const Report& report) {
   for (const StageRow& row : report.stages) WriteRow(row, json);
   json.EndArray();
   WriteFunctionsJson(report, json);
+  WriteSlowBatches(report, json);
   WriteStallsJson(report, json);
   WriteRequestsJson(report, json);
   WriteVerdict(diagnosis, json);

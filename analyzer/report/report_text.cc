@@ -19,6 +19,7 @@
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/request_report.h"
+#include "analyzer/report/slow_batches_report.h"
 #include "analyzer/report/stall_report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/page.h"
@@ -250,6 +251,7 @@ std::string VerboseLine(const Report& report, bool more_functions) {
   const Diagnosis& diagnosis = report.diagnosis;
   Statements more;
   if (more_functions) more.push_back(Say<words::kMoreFunctions>());
+  if (report.slow_batches) more.push_back(Say<words::kSlowestBatches>());
   if (!WorkerLines(diagnosis).empty()) more.push_back(Say<words::kEachWorker>());
   if (MemoryLines(diagnosis, true) != MemoryLines(diagnosis, false)) {
     more.push_back(Say<words::kTheirMemory>());
@@ -292,7 +294,9 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   bool more_functions = false;
   text += FunctionsText(report, paint, all ? kAllLines : kFewLines, &more_functions);
   text += StallsText(report);
-  if (all) text += WorkerLines(diagnosis);
+  if (all) {
+    text += Labelled("slow batches", English(SlowBatchesOf(report))) + WorkerLines(diagnosis);
+  }
   text += MemoryLines(diagnosis, all) + GpuText(report);
   const std::string ranks = RanksText(report);
   if (!ranks.empty()) text += (text.ends_with("\n\n") ? "" : "\n") + ranks + "\n";

@@ -119,6 +119,8 @@ inline constexpr Message kVerboseAdds{"report.verbose", "adds {more:words}",
                                       "另外显示{more:words}"};
 inline constexpr Message kMoreFunctions{"verbose.functions", "more functions and lines",
                                         "更多函数与代码行"};
+inline constexpr Message kSlowestBatches{"verbose.slow-batches", "the slowest batches",
+                                         "最慢的批次"};
 inline constexpr Message kEachWorker{"verbose.workers", "each worker", "各工作进程"};
 inline constexpr Message kTheirMemory{"verbose.memory", "memory", "内存"};
 inline constexpr Message kChangesTried{"verbose.changes", "other changes that were tried",

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/report/slow_batches_report.h"
 #include "gui/model/panels/stage_cells.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/stage_panels.h"
@@ -46,8 +47,21 @@ std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   return tip;
 }
 
-float SharesHeight(const Ui& ui, std::size_t notes) {
-  return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * static_cast<float>(notes);
+float NotesHeight(const Ui& ui, std::size_t lines) {
+  return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * static_cast<float>(lines);
+}
+
+// What the slowest batches do that the others do not, in lines of this width.
+std::vector<std::string> SlowBatchLines(const Ui& ui, const analyzer::Report& report, float width) {
+  const std::string said = SlowBatchesSentence(report, ui.language);
+  return said.empty() ? std::vector<std::string>() : WrapText(ui.small, said, width);
+}
+
+void DrawSlowBatches(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
+  for (const std::string& line : lines) {
+    DrawText(ImGui::GetWindowDrawList(), ui.small, at, Ink(ui.palette().text), line);
+    at.y += FontPixels(ui.small) + ui.Px(2);
+  }
 }
 
 void DrawShareNotes(const Ui& ui, std::span<const StageLine> lines,
@@ -174,12 +188,16 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
-  const std::size_t ranks = workspace.Shown().analysis->report.diagnosis.ranks.rows.size();
-  const std::vector<std::string> notes = ShareNotes(lines, ranks, ui.language);
-  table.max.y -= SharesHeight(ui, notes.size());
+  const analyzer::Report& report = workspace.Shown().analysis->report;
+  const std::vector<std::string> notes =
+      ShareNotes(lines, report.diagnosis.ranks.rows.size(), ui.language);
+  const std::vector<std::string> slow = SlowBatchLines(ui, report, table.width());
+  const float slow_height = slow.empty() ? 0 : NotesHeight(ui, slow.size());
+  table.max.y -= NotesHeight(ui, notes.size()) + slow_height;
   DrawTable(ui, workspace, lines, table);
+  DrawSlowBatches(ui, slow, {table.min.x, table.max.y + ui.Px(6)});
   DrawShareNotes(ui, lines, notes,
-                 {{table.min.x, table.max.y + ui.Px(6)}, {table.max.x, area.max.y}});
+                 {{table.min.x, table.max.y + slow_height + ui.Px(6)}, {table.max.x, area.max.y}});
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(
       ui, inside,
