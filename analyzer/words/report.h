@@ -111,7 +111,7 @@ inline constexpr Message kLoopWaited{
     "report.loop-waited",
     "{wait:percent} of the loop [whole?over the whole run|[steady?in the steady part|after the "
     "queues have filled]][, {all:percent} over the whole run"
-    "[ with [both?both|all {loaders:count}] loaders]]",
+    "[loaders? with [both?both|all {loaders:count}] loaders]]",
     "[whole?全程|[steady?稳定阶段|队列填满后]]循环时间的 {wait:percent}[，[全部 {loaders:count} "
     "个加载器的]全程为 {all:percent}]",
     "both"};

@@ -14,6 +14,7 @@
 #include "analyzer/words/plan.h"
 #include "analyzer/words/report.h"
 #include "tests/analyzer/synthetic.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -76,7 +77,8 @@ TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
 
 TEST(ReportWordingTest, NoTwoEmptyLinesFollowEachOther) {
   EXPECT_EQ(Count(ReportText(Reported({}), Colour::kOff), "\n\n\n"), 0u);
-  EXPECT_EQ(Count(ReportText(Reported({.batches = 0}), Colour::kOff), "\n\n\n"), 0u);
+  EXPECT_EQ(Count(ReportText(BuildReport(*traces::MakeTrace({}), "t"), Colour::kOff), "\n\n\n"),
+            0u);
 }
 
 }  // namespace
