@@ -116,7 +116,7 @@ Picture GpuHtml(const Report& report, Language language) {
   Statement not_all = NotAll(report);
   if (!not_all.empty()) paragraph(Say<words::kClause>(Give<"what">(std::move(not_all))), "p");
   for (const GpuCounters& gpu : report.gpus) paragraph(CountersOf(gpu), "p");
-  paragraph(NvmlReason(report), "p class=\"dim\"");
+  if (!report.gpus.empty()) paragraph(NvmlReason(report), "p class=\"dim\"");
   return {text, NoDevice(report)};
 }
 

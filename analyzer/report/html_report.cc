@@ -5,13 +5,13 @@
 #include <ctime>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/function_report.h"
+#include "analyzer/report/gpu_phrases.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_style.h"
 #include "analyzer/report/html_text.h"
@@ -64,8 +64,8 @@ class NotDrawn {
   [[nodiscard]] std::string Line(Language language) const {
     std::string text;
     for (const auto& [reason, titles] : plots_) {
-      text += (text.empty() ? "" : " ") +
-              Render(Say<words::kNoPlot>(Give<"plots">(titles), Give<"why">(reason)), language);
+      if (!text.empty()) text += SentenceGap(language);
+      text += Render(Say<words::kNoPlot>(Give<"plots">(titles), Give<"why">(reason)), language);
     }
     return text.empty() ? "" : fmt::format("<p class=\"none\">{}</p>\n", Escaped(text));
   }
@@ -272,10 +272,7 @@ std::string FindingText(const Report& report, const Finding& finding, Language l
   }
   text += "<dl>";
   for (const auto& [key, value] : finding.evidence) {
-    const auto* number = std::get_if<double>(&value);
-    text += fmt::format(
-        "<dt>{}</dt><dd>{}</dd>", Escaped(key),
-        Escaped(number != nullptr ? fmt::format("{:.6g}", *number) : std::get<std::string>(value)));
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>", Escaped(key), Escaped(EvidenceText(key, value)));
   }
   if (finding.to > 0) {
     const Statement when = Say<words::kFromTo>(Give<"from">(finding.from), Give<"to">(finding.to));
@@ -305,6 +302,9 @@ std::string UncheckedList(const Report& report, Language language) {
   if (!report.coverage.known) items.push_back(Say<words::kCountsUnknown>());
   if (diagnosis.run.stages[traces::StageId::kKernel].count == 0) {
     items.push_back(Say<words::kKernelsUnknown>());
+  }
+  if (Statement nvml = NvmlReason(report); report.gpus.empty() && !nvml.empty()) {
+    items.push_back(std::move(nvml));
   }
   if (diagnosis.run.mapped) items.push_back(Say<words::kMappedUnknown>());
   if (!diagnosis.run.host.known) items.push_back(Say<words::kMachineUnknown>());

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/words/format.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -70,6 +72,14 @@ std::string Escaped(std::string_view text) {
     text.remove_prefix(character.size());
   }
   return out;
+}
+
+std::string EvidenceText(std::string_view key, const std::variant<double, std::string>& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  const double number = std::get<double>(value);
+  if (key.ends_with("_bytes")) return BytesText(number);
+  const bool in_full = number == std::floor(number) || std::abs(number) >= 1e4;
+  return in_full ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }
 
 std::string TableHead(std::initializer_list<std::string> columns) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "analyzer/words/statement.h"
@@ -18,6 +19,10 @@ namespace penstock::analyzer {
 // Returns `text` for use between tags and in quoted attributes. Control characters, invalid UTF-8
 // and marks that turn the direction of reading (paths may contain anything) become U+FFFD.
 [[nodiscard]] std::string Escaped(std::string_view text);
+
+// A figure of a finding: bytes with their unit, other numbers with four digits.
+[[nodiscard]] std::string EvidenceText(std::string_view key,
+                                       const std::variant<double, std::string>& value);
 
 // The start of a table, with its column titles; the caller appends rows and </tbody></table></div>.
 // The first column holds names.

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/whatif/grid.h"
@@ -120,6 +121,21 @@ TEST(HtmlReportTest, ShowsEveryFindingWithItsAction) {
       EXPECT_TRUE(Has(page.html, "<dt>" + Escaped(key) + "</dt>"));
     }
   }
+}
+
+TEST(HtmlReportTest, FiguresOfAFindingHaveFewDigits) {
+  EXPECT_EQ(EvidenceText("batch_bytes", 3.85357e7), "38.5 MB");
+  EXPECT_EQ(EvidenceText("decode_share", 0.492654), "0.4927");
+  EXPECT_EQ(EvidenceText("iterations", 12345.0), "12345");
+  EXPECT_EQ(EvidenceText("transforms", std::string("ToTensor")), "ToTensor");
+}
+
+TEST(HtmlReportTest, WithoutAGpuThePageHasNoPartAboutIt) {
+  Page page = PageOf(Synthetic{});
+  page.report.gpu_nvml = "unavailable: libnvidia-ml.so.1";
+  EXPECT_EQ(GpuHtml(page.report, Language::kEnglish).html, "");
+  EXPECT_TRUE(Has(ReportHtml(page.report, page.plots, Language::kEnglish),
+                  "<li>NVML: unavailable: libnvidia-ml.so.1</li>"));
 }
 
 TEST(HtmlReportTest, SaysOfAnEmptyTraceThatNothingCanBePlotted) {
