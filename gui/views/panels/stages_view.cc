@@ -51,17 +51,18 @@ float NotesHeight(const Ui& ui, std::size_t lines) {
   return ui.Px(6) + (FontPixels(ui.small) + ui.Px(2)) * static_cast<float>(lines);
 }
 
-// What the slowest batches do that the others do not, in lines of this width.
-std::vector<std::string> SlowBatchLines(const Ui& ui, const analyzer::Report& report, float width) {
-  const std::string said = SlowBatchesSentence(report, ui.language);
-  return said.empty() ? std::vector<std::string>() : WrapText(ui.small, said, width);
-}
-
-void DrawSlowBatches(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
+// Draws what the slowest batches do that the others do not. A tip has all of it.
+void DrawSlowBatches(const Ui& ui, const std::string& said, const std::vector<std::string>& lines,
+                     Area area) {
+  float y = area.min.y;
   for (const std::string& line : lines) {
-    DrawText(ImGui::GetWindowDrawList(), ui.small, at, Ink(ui.palette().text), line);
-    at.y += FontPixels(ui.small) + ui.Px(2);
+    DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, y}, Ink(ui.palette().text), line);
+    y += FontPixels(ui.small) + ui.Px(2);
   }
+  if (lines.empty()) return;
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton("##slow", {std::max(area.width(), 1.0F), y - area.min.y});
+  Tip(ui, said);
 }
 
 void DrawShareNotes(const Ui& ui, std::span<const StageLine> lines,
@@ -188,14 +189,19 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
+  constexpr std::size_t kMostSlowLines = 3;
   const analyzer::Report& report = workspace.Shown().analysis->report;
   const std::vector<std::string> notes =
       ShareNotes(lines, report.diagnosis.ranks.rows.size(), ui.language);
-  const std::vector<std::string> slow = SlowBatchLines(ui, report, table.width());
+  const std::string said = SlowBatchesSentence(report, ui.language);
+  const std::vector<std::string> slow =
+      said.empty() ? std::vector<std::string>()
+                   : WrapText(ui.small, said, table.width(), kMostSlowLines).lines;
   const float slow_height = slow.empty() ? 0 : NotesHeight(ui, slow.size());
   table.max.y -= NotesHeight(ui, notes.size()) + slow_height;
   DrawTable(ui, workspace, lines, table);
-  DrawSlowBatches(ui, slow, {table.min.x, table.max.y + ui.Px(6)});
+  DrawSlowBatches(ui, said, slow,
+                  {{table.min.x, table.max.y + ui.Px(6)}, {table.max.x, area.max.y}});
   DrawShareNotes(ui, lines, notes,
                  {{table.min.x, table.max.y + slow_height + ui.Px(6)}, {table.max.x, area.max.y}});
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
