@@ -65,7 +65,8 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
     Paragraph(ui, ui.small, p.dim, text.detail, width - indent);
   }
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
-  Paragraph(ui, ui.small, p.dim, AdviceText(report, finding, ui.language), width - indent - button - ui.Px(10));
+  Paragraph(ui, ui.small, p.dim, AdviceText(report, finding, ui.language),
+            width - indent - button - ui.Px(10));
   const ImVec2 end = ImGui::GetCursorScreenPos();
   if (!gain.empty()) {
     DrawTextRight(ImGui::GetWindowDrawList(), ui.strong, at.x + width - button - ui.Px(10), at.y,
