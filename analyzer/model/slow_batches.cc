@@ -77,15 +77,15 @@ std::pair<std::int32_t, double> MostlyBy(const std::vector<const Batch*>& batche
 
 void TellWorker(const LoaderRun& run, const std::vector<const Batch*>& slow,
                 const std::vector<const Batch*>& others, SlowBatches& result) {
-  constexpr double kNearlyAll = 0.8;
+  constexpr double kMostOfThem = 0.8;
   if (run.workers.size() < 2 || slow.size() < kFewestToPlace) return;
   const auto [process, share] = MostlyBy(slow);
   const auto of_others = std::count_if(
       others.begin(), others.end(),
       [process = process](const Batch* batch) { return batch->worker_process == process; });
   const double usual = static_cast<double>(of_others) / static_cast<double>(others.size());
-  result.several_workers = share < kNearlyAll;
-  if (share < kNearlyAll || usual > kNearlyAll - 0.2) return;
+  result.several_workers = share < kMostOfThem;
+  if (share < kMostOfThem || usual > kMostOfThem - 0.2) return;
   for (const WorkerRun& worker : run.workers) {
     if (static_cast<std::int32_t>(worker.process.value) == process) {
       result.worker = worker.worker_id;
