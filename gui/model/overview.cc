@@ -32,16 +32,25 @@ struct Means {
 // The least share of its time that making a batch spends off the cores before the ribbon tells.
 constexpr double kOffCores = 0.1;
 
-// Means over the batches that the diagnosis uses: those of the steady window, or all. `others`:
-// seconds of their steps in which the loop waits for other loaders.
-Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, double others) {
+// Whether the diagnosis uses the batches of the steady window, not all. Requires: diagnosis.loader.
+bool UsesWindow(const analyzer::Diagnosis& diagnosis) {
+  const analyzer::SteadyState& steady = diagnosis.loader->steady;
+  return !diagnosis.whole_run && steady.batches > 0 &&
+         steady.in_window.size() == diagnosis.run.loader().batches.size();
+}
+
+// Means over the batches that the diagnosis uses. Requires: diagnosis.loader.
+Means MeansOf(const analyzer::Diagnosis& diagnosis) {
+  const analyzer::LoaderRun& run = diagnosis.run.loader();
+  const analyzer::SteadyState& steady = diagnosis.loader->steady;
+  const bool window = UsesWindow(diagnosis);
   Means sum;
   double made = 0;
   double used = 0;
   double stepped = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
-    if (counts != nullptr && !(*counts)[i]) continue;
+    if (window && !steady.in_window[i]) continue;
     if (batch.was_fetched() || batch.fetch.wall > 0) {
       made += 1;
       const double parts = batch.read.wall + batch.decode.wall + batch.augment.wall +
@@ -82,6 +91,7 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts, d
     divide(*value, made);
   }
   for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
+  const double others = analyzer::WaitForOthers(diagnosis.run, run, window ? &steady : nullptr);
   sum.others = std::min(others, sum.step);
   sum.step -= sum.others;
   for (double* value : {&sum.others, &sum.h2d, &sum.step}) divide(*value, stepped);
@@ -152,20 +162,19 @@ Text NameOf(Factor factor) {
   return Text::kNothing;
 }
 
+double MeanStep(const analyzer::Diagnosis& diagnosis) {
+  return MeansOf(diagnosis).step;
+}
+
 Ribbon BuildRibbon(const Report& report) {
   Ribbon ribbon;
   if (!report.diagnosis.loader) return ribbon;
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
   const Factor bottleneck = report.diagnosis.bottleneck;
-  const analyzer::SteadyState& steady = report.diagnosis.loader->steady;
-  const bool window = !report.diagnosis.whole_run && steady.batches > 0 &&
-                      steady.in_window.size() == run.batches.size();
-  const double others =
-      analyzer::WaitForOthers(report.diagnosis.run, run, window ? &steady : nullptr);
-  const Means means = MeansOf(run, window ? &steady.in_window : nullptr, others);
+  const Means means = MeansOf(report.diagnosis);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
-  ribbon.steady = window;
+  ribbon.steady = UsesWindow(report.diagnosis);
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
                        Factor factor) {
     if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});

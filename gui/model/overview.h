@@ -43,6 +43,10 @@ struct Ribbon {
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
 
+// The mean length of the training loop's step, as the ribbon shows it: without the copies to the
+// device and without the wait for other loaders. Units: seconds. Requires: diagnosis.loader.
+[[nodiscard]] double MeanStep(const analyzer::Diagnosis& diagnosis);
+
 // The verdict as one sentence.
 [[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
 

@@ -77,6 +77,7 @@ TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
   ASSERT_EQ(ribbon.loop.size(), 3U);
   EXPECT_EQ(ribbon.loop[1].name, Text::kWaitForOthers);
   EXPECT_NEAR(ribbon.loop[1].seconds, 3e-3, 1e-4);
+  EXPECT_NEAR(MeanStep(report.diagnosis), 2e-3, 1e-4);
   EXPECT_NEAR((ribbon.loop[0].seconds + ribbon.loop[1].seconds) / ribbon.loop_time, wait, 0.01);
   report.diagnosis.bottleneck = analyzer::Factor::kPrefetch;
   const Ribbon marked = BuildRibbon(report);

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/predict/predict.h"
-#include "analyzer/stats/quantile.h"
+#include "gui/model/overview.h"
 #include "traces/host_facts.h"
 
 namespace penstock::gui {
@@ -37,19 +37,6 @@ WhatIf Suggested(const Diagnosis& diagnosis) {
   return what;
 }
 
-double MedianStep(const Diagnosis& diagnosis) {
-  const std::vector<analyzer::Batch>& batches = diagnosis.run.loader().batches;
-  const std::vector<bool>& in_window = diagnosis.loader->steady.in_window;
-  std::vector<double> steady;
-  std::vector<double> all;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    if (batches[i].step_end == analyzer::kNever) continue;
-    all.push_back(batches[i].step());
-    if (i < in_window.size() && in_window[i]) steady.push_back(batches[i].step());
-  }
-  return analyzer::Median(std::move(steady.empty() ? all : steady));
-}
-
 WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
   WhatIfLimits limits;
   const WhatIf recorded = Recorded(diagnosis);
@@ -59,7 +46,7 @@ WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
   limits.workers = std::min(most, 128);
   limits.prefetch = std::max(16, recorded.prefetch);
   limits.batch = std::max(4 * recorded.batch, 8);
-  limits.recorded_step = MedianStep(diagnosis);
+  limits.recorded_step = MeanStep(diagnosis);
   limits.step = std::max(0.01, 4 * limits.recorded_step);
   return limits;
 }

@@ -37,17 +37,13 @@ struct WhatIf {
 [[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
 
-// The median time between two batches in the recorded loop: in its steady part, without experiments
-// (record --probe), if there is one. Units: seconds.
-[[nodiscard]] double MedianStep(const analyzer::Diagnosis& diagnosis);
-
 // The upper ends of the sliders.
 struct WhatIfLimits {
   int workers = 16;
   int prefetch = 16;
   int batch = 1024;
   double step = 1;           // seconds
-  double recorded_step = 0;  // seconds: MedianStep()
+  double recorded_step = 0;  // seconds: MeanStep()
 };
 [[nodiscard]] WhatIfLimits LimitsOf(const analyzer::Diagnosis& diagnosis);
 

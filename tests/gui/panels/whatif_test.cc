@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/predict/predict.h"
+#include "gui/model/overview.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_ranks.h"
 
@@ -92,13 +93,26 @@ TEST_F(WhatIfTest, TheRecordedSettingShowsWhatWasMeasured) {
 
 // Experiments (record --probe) lengthen the steps outside of the steady part.
 TEST_F(WhatIfTest, TheRecordedStepIsThatOfTheSteadyPart) {
-  const double step = MedianStep(diagnosis_);
+  const double step = LimitsOf(diagnosis_).recorded_step;
   std::vector<analyzer::Batch>& batches = diagnosis_.run.loaders.front().batches;
   for (std::size_t i = 0; 3 * i < 2 * batches.size(); ++i) {
     diagnosis_.loader->steady.in_window[i] = false;
     batches[i].step_end += 10'000'000;
   }
-  EXPECT_NEAR(MedianStep(diagnosis_), step, 1e-6);
+  EXPECT_NEAR(LimitsOf(diagnosis_).recorded_step, step, 1e-4);
+}
+
+// Half of the steps are five times as long as the others: 4 ms and 20 ms. Each step becomes as long
+// as the slider says, so that the loop would take another time with a median.
+TEST(WhatIfStepTest, TheRecordedStepIsTheMean) {
+  Synthetic run;
+  run.costs = [](int, int index) {
+    return analyzer::testing::Costs{.read = 1, .decode = 1, .step = index % 2 == 0 ? 4.0 : 20.0};
+  };
+  const analyzer::Diagnosis diagnosis = analyzer::Diagnose(*SyntheticTrace(run));
+  const WhatIfLimits limits = LimitsOf(diagnosis);
+  EXPECT_NEAR(limits.recorded_step, 12e-3, 5e-4);
+  EXPECT_EQ(limits.recorded_step, MeanStep(diagnosis));
 }
 
 TEST_F(WhatIfTest, EverySliderReachesTheSimulator) {
