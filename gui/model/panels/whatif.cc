@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/predict/predict.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "traces/host_facts.h"
 
@@ -132,6 +133,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.notes = grid->notes;
   answer.measured = grid->recorded;
   answer.whole_run = grid->whole_run;
+  answer.batches_alone = chosen.workers > 0 && !(diagnosis.loader->facts.worker_bytes > 0);
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
   answer.ranks = diagnosis.run.host.ranks;
   for (const analyzer::Configuration& one : answer.curve) {
@@ -149,6 +151,29 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   suggestion.changes = true;
   answer.code = analyzer::LoaderCode(config, suggestion);
   return answer;
+}
+
+WhatIfMemory MemoryOf(const WhatIfAnswer& answer, Language language) {
+  const std::uint64_t bytes = answer.chosen.predicted.ram;
+  const bool batches_alone = bytes > 0 && answer.batches_alone;
+  WhatIfMemory memory;
+  memory.name = batches_alone ? Text::kMemoryOfBatches : Text::kMemory;
+  memory.value = bytes > 0 ? analyzer::BytesText(bytes) : "-";
+  const auto add = [&](const std::string& said) {
+    memory.line += (memory.line.empty() ? "" : "  ·  ") + said;
+  };
+  if (!answer.chosen.fits) add(std::string(TextOf(Text::kTooMuchMemory, language)));
+  if (answer.budget > 0) {
+    const std::string budget = analyzer::BytesText(static_cast<std::uint64_t>(answer.budget));
+    add(answer.ranks > 1 ? Filled(Text::kMemoryBudgetOfRank, language, budget, answer.ranks)
+                         : Filled(Text::kMemoryBudget, language, budget));
+  }
+  if (batches_alone) add(std::string(TextOf(Text::kWorkersMemoryUnknown, language)));
+  return memory;
+}
+
+std::string AxisText(double rate) {
+  return rate >= 1e4 ? fmt::format("{:.4g}k", rate / 1e3) : fmt::format("{:.4g}", rate);
 }
 
 double ShownStep(double milliseconds) {

@@ -66,10 +66,23 @@ struct WhatIfAnswer {
   double measured = 0;  // base_rate() of the recording, the base of all predictions
   Effect effect = Effect::kWithinDoubt;  // of `chosen`
   bool whole_run = false;                // all rates are of the whole run, as in Diagnosis
-  double budget = 0;                     // bytes, 0: not known; the part of one rank
-  int ranks = 1;                         // ranks that share the machine's memory
-  std::string code;  // line to paste, "" if the loader's arguments are not known
+  bool batches_alone = false;  // the memory is that of batches: the workers' own is not known
+  double budget = 0;           // bytes, 0: not known; the part of one rank
+  int ranks = 1;               // ranks that share the machine's memory
+  std::string code;            // line to paste, "" if the loader's arguments are not known
 };
+
+// What the view says of the memory of the chosen setting.
+struct WhatIfMemory {
+  Text name{};
+  std::string value;  // "57.8 MB"; "-": not known
+  std::string line;   // the budget, and what is not known; "" for nothing
+};
+[[nodiscard]] WhatIfMemory MemoryOf(const WhatIfAnswer& answer, Language language);
+
+// A rate on an axis: "2.5", "400", "12.5k".
+[[nodiscard]] std::string AxisText(double rate);
+
 // The seconds of a step that is set to `milliseconds`, which are shown with one digit.
 [[nodiscard]] double ShownStep(double milliseconds);
 

@@ -205,7 +205,7 @@ void DrawButtons(const Ui& ui, Workspace& workspace, Area area) {
       error ? "" : WhatIfCommand(diagnosis, state.chosen, path.string(), workspace.loader);
   if (command.empty()) return;
   ImGui::SameLine(0, ui.Px(6));
-  if (ImGui::Button(ui.T(Text::kCopy))) workspace.CopyText(command);
+  if (ImGui::Button(ui.T(Text::kCopyWhatIf))) workspace.CopyText(command);
   Tip(ui, ui.F(Text::kCopyWhatIfTip, command));
 }
 

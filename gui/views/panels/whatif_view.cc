@@ -47,7 +47,7 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
 
 void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded, Area area) {
   const Palette& p = ui.palette();
-  PlotLine line{"", p.accent, {}, false};
+  PlotLine line{ui.T(Text::kPredictedBand), p.accent, {}, false};
   PlotBand band{p.accent, {}, {}, {}};
   double high = answer.measured;
   for (const Configuration& one : answer.curve) {
@@ -64,8 +64,8 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   axes.whole_x = true;
   axes.x_title = "num_workers";
   axes.x_text = [](double x) { return fmt::format("{:.0f}", x); };
-  axes.y_text = [](double y) { return fmt::format("{:.4g}", y); };
-  const PlotFrame frame = BeginPlot(ui, area, axes, {});
+  axes.y_text = AxisText;
+  const PlotFrame frame = BeginPlot(ui, area, axes, {line});
   DrawBand(frame, band);
   DrawLine(ui, frame, line);
   // The recording's own point: measured, not predicted.
@@ -106,16 +106,8 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
          interval.empty() ? gain : fmt::format("{}  ·  {}", gain, interval),
          ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneckTitle), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
-  const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
-  std::string budget;
-  if (answer.budget > 0) {
-    const std::string bytes = analyzer::BytesText(answer.budget);
-    budget = answer.ranks > 1 ? ui.F(Text::kMemoryBudgetOfRank, bytes, answer.ranks)
-                              : ui.F(Text::kMemoryBudget, bytes);
-  }
-  figure(2, ui.T(Text::kMemory), memory,
-         answer.chosen.fits ? budget : ui.T(Text::kTooMuchMemory) + std::string("  ·  ") + budget,
-         answer.chosen.fits ? p.text : p.bad);
+  const WhatIfMemory memory = MemoryOf(answer, ui.language);
+  figure(2, ui.T(memory.name), memory.value, memory.line, answer.chosen.fits ? p.text : p.bad);
 }
 
 void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, Area area) {
@@ -178,7 +170,7 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
     state.answer.reset();
   }
   const float gap = ui.Px(10);
-  const float left = std::min(ui.Px(330), area.width() * 0.36F);
+  const float left = std::min(ui.Px(350), area.width() * 0.38F);
   DrawWhatIfChoices(ui, workspace, Panel(ui, {area.min, {area.min.x + left, area.max.y}}));
   if (!state.answer || state.asked != state.chosen) {
     state.asked = state.chosen;

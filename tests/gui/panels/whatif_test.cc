@@ -274,6 +274,29 @@ TEST_F(WhatIfTest, ASettingThatLosesIsNoGain) {
   EXPECT_EQ(gain->effect, Effect::kGain);
 }
 
+// A trace without the memory of its workers.
+TEST_F(WhatIfTest, MemoryOfBatchesAloneIsNotCalledTheMemoryOfTheRun) {
+  auto answer = Ask(diagnosis_, Recorded(diagnosis_));
+  ASSERT_TRUE(answer);
+  answer->budget = 12.6e9;
+  WhatIfMemory memory = MemoryOf(*answer, Language::kEnglish);
+  EXPECT_EQ(memory.name, Text::kMemoryOfBatches);
+  EXPECT_EQ(memory.line, "budget 12.6 GB  ·  the workers' own memory is not known");
+  answer->batches_alone = false;
+  memory = MemoryOf(*answer, Language::kEnglish);
+  EXPECT_EQ(memory.name, Text::kMemory);
+  EXPECT_EQ(memory.line, "budget 12.6 GB");
+  answer->chosen.fits = false;
+  EXPECT_EQ(MemoryOf(*answer, Language::kChinese).line, "超出内存预算  ·  预算 12.6 GB");
+}
+
+TEST(WhatIfAxisTest, ARateOfFiveDigitsHasNoExponent) {
+  EXPECT_EQ(AxisText(2.5), "2.5");
+  EXPECT_EQ(AxisText(8000), "8000");
+  EXPECT_EQ(AxisText(10'000), "10k");
+  EXPECT_EQ(AxisText(12'500), "12.5k");
+}
+
 TEST(WhatIfStepTest, TheStepThatIsChosenIsTheOneThatIsShown) {
   EXPECT_DOUBLE_EQ(ShownStep(12.3456), 0.0123);
   EXPECT_DOUBLE_EQ(ShownStep(0.04), 0);
