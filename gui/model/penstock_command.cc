@@ -4,12 +4,33 @@
 #include <fmt/core.h>
 
 #include "analyzer/model/host.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::gui {
 
 std::string PenstockCommand(const traces::Trace& trace, std::string_view verb) {
   const std::string command = analyzer::TextFact(trace.facts(), "command");
   return fmt::format("penstock {} -- {}", verb, command.empty() ? "python train.py" : command);
+}
+
+NextCommand CommandToPredict(const analyzer::Report& report, const traces::Trace& trace) {
+  namespace words = analyzer::words;
+  const bool own = !analyzer::TextFact(trace.facts(), "command").empty();
+  const std::string record = PenstockCommand(trace, "record");
+  if (report.stages.empty()) return {Text::kSeeWhatIsSeen, PenstockCommand(trace, "doctor")};
+  const analyzer::Statement& missing = report.diagnosis.needs;
+  if (missing.Is(words::kNeedsLoader) || missing.Is(words::kNeedsWorkers)) {
+    return {own ? Text::kLoadThroughLoader : Text::kRecordLoader, record};
+  }
+  if (missing.Is(words::kNeedsSight)) {
+    return own ? NextCommand{Text::kSeeWhatIsSeen, PenstockCommand(trace, "doctor")}
+               : NextCommand{Text::kRecordMaking, record};
+  }
+  if (missing.Is(words::kNeedsOneLoader) || missing.Is(words::kNeedsStep) ||
+      missing.Is(words::kNeedsExplained)) {
+    return {Text::kMeasureSettings, PenstockCommand(trace, "sweep --workers 0,2,4")};
+  }
+  return {};
 }
 
 }  // namespace penstock::gui

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/report/report.h"
+#include "gui/model/words/texts.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -16,5 +18,16 @@ inline constexpr const char* kRecordCommand = "penstock record -- python train.p
 // "penstock doctor -- python train.py". The program is "python train.py" if the trace does not tell
 // its command.
 [[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
+
+// A command to run next, and the sentence above it.
+struct NextCommand {
+  Text how{};
+  std::string command{};  // "": no command helps
+};
+// What to run where nothing can be predicted from `trace` (Diagnosis::needs). A recording of
+// Penstock's own lacks a loader because the program has none; an imported file may only not tell of
+// it.
+[[nodiscard]] NextCommand CommandToPredict(const analyzer::Report& report,
+                                           const traces::Trace& trace);
 
 }  // namespace penstock::gui

@@ -91,15 +91,34 @@ void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_v
   ImGui::EndGroup();
 }
 
-void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area) {
+namespace {
+
+void DrawNextCommand(const Ui& ui, Workspace& workspace, std::string_view what,
+                     std::string_view why, const NextCommand& next, Area area) {
   const Palette& p = ui.palette();
   const float width = BeginColumn(ui, area, 620, 0.22F);
-  Paragraph(ui, ui.title, p.text, ui.T(nothing.what), width);
-  Paragraph(ui, ui.body, p.dim, ui.T(nothing.why), width);
+  Paragraph(ui, ui.title, p.text, what, width);
+  Paragraph(ui, ui.body, p.dim, why, width);
   ImGui::Dummy({1, ui.Px(6)});
-  Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
-  CodeBox(ui, workspace, nothing.command, width);
+  Paragraph(ui, ui.body, p.dim, ui.T(next.how), width);
+  CodeBox(ui, workspace, next.command, width);
   ImGui::EndGroup();
+}
+
+}  // namespace
+
+void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area) {
+  DrawNextCommand(ui, workspace, ui.T(nothing.what), ui.T(nothing.why),
+                  {nothing.how, nothing.command}, area);
+}
+
+void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area) {
+  // A part of a run may lack what the whole run has.
+  const NextCommand next = workspace.Range() ? NextCommand{}
+                                             : CommandToPredict(workspace.Shown().analysis->report,
+                                                                *workspace.document.trace);
+  if (next.command.empty()) return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), why);
+  DrawNextCommand(ui, workspace, ui.T(Text::kCannotPredict), why, next, area);
 }
 
 Nothing NothingRecorded(const Workspace& workspace) {
@@ -107,8 +126,13 @@ Nothing NothingRecorded(const Workspace& workspace) {
           PenstockCommand(*workspace.document.trace, "doctor")};
 }
 
-Nothing NoLoader() {
-  return {Text::kNoLoader, Text::kNoLoaderWhy, Text::kRecordLoader, kRecordCommand};
+Nothing NoLoader(const Workspace& workspace) {
+  if (workspace.Range()) {
+    return {Text::kNoLoader, Text::kNoLoaderWhy, Text::kRecordLoader, kRecordCommand};
+  }
+  const NextCommand next =
+      CommandToPredict(workspace.Shown().analysis->report, *workspace.document.trace);
+  return {Text::kNoLoader, Text::kNoLoaderWhy, next.how, next.command};
 }
 
 float CopyButtonWidth(const Ui& ui) {

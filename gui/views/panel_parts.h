@@ -61,9 +61,11 @@ struct Nothing {
   std::string command;
 };
 void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area);
+// The same for a recording from which nothing can be predicted. `why`: what it lacks.
+void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area);
 // The messages for a recording without any spans, and for a recording without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
-[[nodiscard]] Nothing NoLoader();
+[[nodiscard]] Nothing NoLoader(const Workspace& workspace);
 
 // An item with a wrapped line of code or a command, and a button that copies it. Shows at most
 // `most_lines` and the whole text in a tip; 0: all lines.

@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "analyzer/words/needs.h"
+
 namespace penstock::gui {
 namespace {
+
+namespace words = analyzer::words;
 
 TEST(PenstockCommandTest, RunsTheProgramOfTheTraceOrOneToBeReplaced) {
   traces::TraceData data;
@@ -14,6 +20,50 @@ TEST(PenstockCommandTest, RunsTheProgramOfTheTraceOrOneToBeReplaced) {
   data.facts["command"] = "python a.py --x";
   EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "record --gpu auto"),
             "penstock record --gpu auto -- python a.py --x");
+}
+
+// What CommandToPredict() says of a recording that lacks `missing`. `command`: "" for a file of
+// another tool.
+NextCommand NextOf(const char* command, analyzer::Statement missing) {
+  traces::TraceData data;
+  data.facts["command"] = command;
+  analyzer::Report report;
+  report.stages.emplace_back();
+  report.diagnosis.needs = std::move(missing);
+  return CommandToPredict(report, *traces::MakeTrace(std::move(data)));
+}
+
+// `penstock record` recorded the program already; the program has to change.
+TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
+  const auto missing = analyzer::Say<words::kNeedsWorkers>(analyzer::Give<"headroom">(1.71));
+  const NextCommand own = NextOf("python a.py", missing);
+  EXPECT_EQ(own.how, Text::kLoadThroughLoader);
+  EXPECT_EQ(own.command, "penstock record -- python a.py");
+  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsLoader>()).how, own.how);
+  const NextCommand imported = NextOf("", missing);
+  EXPECT_EQ(imported.how, Text::kRecordLoader);
+  EXPECT_EQ(imported.command, kRecordCommand);
+}
+
+// An imported file tells when batches were taken, not how they were made.
+TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
+  const NextCommand imported = NextOf("", analyzer::Say<words::kNeedsSight>());
+  EXPECT_EQ(imported.how, Text::kRecordMaking);
+  EXPECT_EQ(imported.command, kRecordCommand);
+  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsSight>()).command,
+            "penstock doctor -- python a.py");
+}
+
+TEST(PenstockCommandTest, WhatCannotBeSimulatedCanBeMeasured) {
+  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsStep>()).command,
+            "penstock sweep --workers 0,2,4 -- python a.py");
+  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsRunningLoader>()).command, "");
+}
+
+TEST(PenstockCommandTest, WhereNothingWasRecordedTheDoctorSaysWhatIsSeen) {
+  const analyzer::Report nothing;
+  EXPECT_EQ(CommandToPredict(nothing, *traces::MakeTrace({})).command,
+            "penstock doctor -- python train.py");
 }
 
 }  // namespace

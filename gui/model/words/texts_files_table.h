@@ -171,6 +171,12 @@
   X(kNoSuggestion, "No loader was recorded, so there are no settings to suggest.",                 \
     "没有录制到加载器，因此没有可建议的设置。")                                                    \
   X(kRecordLoader, "To record a run with a DataLoader:", "录制一次使用 DataLoader 的运行：")       \
+  X(kLoadThroughLoader,                                                                            \
+    "Load the data through a torch.utils.data.DataLoader, then record the program again:",         \
+    "请先改用 torch.utils.data.DataLoader 加载数据，再重新录制：")                                 \
+  X(kRecordMaking, "A recording of Penstock's own holds how batches are made:",                    \
+    "Penstock 自己的录制包含批次的制作过程：")                                                     \
+  X(kMeasureSettings, "To measure other settings:", "测量其他设置：")                              \
   X(kNoLoaderIn, "{} holds no batches of a loader: record a run with a DataLoader.",               \
     "{} 中没有加载器的批次：请录制使用 DataLoader 的运行。")                                       \
   /* Rows of the timeline */                                                                       \

@@ -209,8 +209,7 @@ float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area
     const std::string keep = Render(analyzer::Keep(report), ui.language);
     Paragraph(ui, ui.body, p.text, Typeset(keep), width);
   } else {
-    const Nothing nothing =
-        report.stages.empty() && !workspace.Range() ? NothingRecorded(workspace) : NoLoader();
+    const Nothing nothing = NoLoader(workspace);
     Paragraph(ui, ui.body, p.text, ui.T(Text::kNoSuggestion), width);
     Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
     CodeBox(ui, workspace, nothing.command, width);

@@ -150,14 +150,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
   const analyzer::Statement missing = analyzer::NotEnough(diagnosis);
-  if (!diagnosis.loader) {
-    Nothing nothing = NoLoader();
-    nothing.what = Text::kCannotPredict;
-    return DrawNothing(ui, workspace, nothing, area);
-  }
-  if (!missing.empty()) {
-    return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), Sentence(ui, missing));
-  }
+  if (!missing.empty()) return DrawNothingPredicted(ui, workspace, Sentence(ui, missing), area);
   WhatIfState& state = workspace.whatif;
   const WhatIf recorded = Recorded(diagnosis);
   if (state.of != workspace.Shown().analysis) {

@@ -116,7 +116,7 @@ void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
   const auto recorded = [](const std::vector<MemoryCurve>& curves) { return !curves.empty(); };
   if (model->workers.empty() && !analysis->report.diagnosis.run.has_loader() &&
       std::none_of(model->memory.begin(), model->memory.end(), recorded)) {
-    return DrawNothing(ui, workspace, NoLoader(), area);
+    return DrawNothing(ui, workspace, NoLoader(workspace), area);
   }
   const bool ranks = analysis->report.diagnosis.ranks.several();
   ScrollBelow(ui, "workers", area, ranks ? 600 : 430,
