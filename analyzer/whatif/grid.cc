@@ -106,7 +106,8 @@ double ReadShare(const RunModel& run) {
 }
 
 // A note on how reads are assumed to behave; nullopt if that does not matter for the predictions.
-std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& changes) {
+std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const GridRequest& request) {
+  const Changes& changes = request.changes;
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const double device = loader.pipeline.device_per_sample;
   if (changes.disk > 0) return std::nullopt;
@@ -115,16 +116,19 @@ std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& 
   }
   if (device > 0) return Say<words::kReadsShare>(Give<"rate">(loader.material.file_bytes / device));
   if (loader.material.file_bytes > 0 && ReadShare(diagnosis.run) > 0.05 && !changes.ram_cache) {
-    return Say<words::kReadsApart>(Give<"rate">(loader.material.reads.most_bytes_per_s));
+    return Say<words::kReadsApart>(Give<"rate">(loader.material.reads.most_bytes_per_s),
+                                   Give<"options">(request.options));
   }
   return std::nullopt;
 }
 
 Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
+  const std::string& name = diagnosis.run.loader().name;
   Statements notes;
   if (loader.pipeline.crowded && !request.changes.alone) {
-    notes.push_back(Say<words::kCrowded>(Give<"threads">(loader.pipeline.others)));
+    notes.push_back(Say<words::kCrowded>(Give<"threads">(loader.pipeline.others),
+                                         Give<"options">(request.options)));
   }
   if (std::abs(loader.replay.error()) > 0.05) {
     notes.push_back(Say<words::kReplayError>(Give<"error">(loader.replay.error())));
@@ -135,18 +139,20 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
     notes.push_back(Say<words::kNoHandover>());
   }
   if (request.batch > 0 && request.batch != static_cast<int>(loader.facts.batch_size)) {
-    notes.push_back(request.step ? Say<words::kOtherBatchAndStep>() : Say<words::kOtherBatch>());
+    notes.push_back(request.step ? Say<words::kOtherBatchAndStep>()
+                                 : Say<words::kOtherBatch>(Give<"options">(request.options)));
   }
   if (request.pin && *request.pin != loader.facts.pinned) {
     notes.push_back(*request.pin ? Say<words::kPinning>() : Say<words::kNotPinning>());
   }
   if (request.step && !request.step_cores && !loader.pipeline.step_load_known) {
-    notes.push_back(Say<words::kStepWaits>());
+    notes.push_back(Say<words::kStepWaits>(Give<"options">(request.options)));
   }
   if (!loader.pipeline.beside.empty()) {
-    notes.push_back(Say<words::kTogether>(Give<"loaders">(1 + loader.pipeline.beside.size())));
+    notes.push_back(Say<words::kTogether>(Give<"loaders">(1 + loader.pipeline.beside.size()),
+                                          GiveIf<"name">(!name.empty(), name)));
   }
-  if (auto reads = NoteOfReads(diagnosis, request.changes)) notes.push_back(*std::move(reads));
+  if (auto reads = NoteOfReads(diagnosis, request)) notes.push_back(*std::move(reads));
   if (!loader.cpu.known) notes.push_back(Say<words::kNoCpuTimes>());
   const auto most = std::max_element(request.workers.begin(), request.workers.end());
   if (most != request.workers.end()) {

@@ -29,6 +29,7 @@ struct GridRequest {
   DeviceCosts device_costs;   // for stages that changes move to the GPU
   double fixed_rate = 0;      // samples per second with --fixed-batch; 0: not known
   double budget_ram = 0;      // bytes; 0: that of the machine
+  bool options = true;        // notes name options of `penstock whatif`
 };
 
 struct Configuration {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assumptions of predictions.
+// Assumptions of predictions. `options`: the reader may give options of `penstock whatif`.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -10,9 +10,9 @@ namespace penstock::analyzer::words {
 inline constexpr Message kCrowded{
     "assumed.crowded",
     "other programs competed for the cores during the recording; the prediction assumes that they "
-    "go on to keep {threads:.1} threads busy (--alone predicts without them)",
-    "录制期间有其他程序争用核心；预测假设它们仍有 {threads:.1} 个线程在忙碌（命令行选项 --alone "
-    "可去除其影响）"};
+    "go on to keep {threads:.1} threads busy[options? (--alone predicts without them)]",
+    "录制期间有其他程序争用核心；预测假设它们仍有 {threads:.1} 个线程在忙碌[options?（--alone "
+    "可去除其影响）]"};
 inline constexpr Message kReplayError{
     "assumed.replay-error",
     "the simulation reproduces the recorded run with an error of {error:%+0}",
@@ -30,9 +30,10 @@ inline constexpr Message kOtherBatchAndStep{
     "预测假设除训练步外，每个样本的耗时与现在相同"};
 inline constexpr Message kOtherBatch{
     "assumed.batch",
-    "the prediction assumes that everything, the step too, costs as much per sample as now; "
-    "--step-ms sets another step",
-    "预测假设每个样本的全部耗时（包括训练步）与现在相同；--step-ms 可设定其他训练步耗时"};
+    "the prediction assumes that everything, the step too, costs as much per sample as "
+    "now[options?; --step-ms sets another step]",
+    "预测假设每个样本的全部耗时（包括训练步）与现在相同[options?；--step-ms "
+    "可设定其他训练步耗时]"};
 inline constexpr Message kPinning{"assumed.pinning",
                                   "the prediction assumes that pinning copies at 5 GB/s and that "
                                   "the copy to the device takes as long as now",
@@ -44,15 +45,17 @@ inline constexpr Message kNotPinning{
 inline constexpr Message kStepWaits{
     "assumed.step-waits",
     "the recorded step was too short to measure how much it computes: a longer step is assumed to "
-    "wait, as for a GPU (--step-cores sets how many cores it keeps busy)",
-    "录制的训练步太短，无法判断其计算量：预测假设更长的训练步是在等待（例如等 GPU）；--step-cores "
-    "可设定它占用多少核心"};
+    "wait, as for a GPU[options? (--step-cores sets how many cores it keeps busy)]",
+    "录制的训练步太短，无法判断其计算量：预测假设更长的训练步是在等待（例如等 "
+    "GPU）[options?；--step-cores 可设定它占用多少核心]"};
 inline constexpr Message kTogether{
     "assumed.together",
     "the loop takes batches of {loaders:count} loaders in turn: the prediction gives each the same "
-    "number of workers and the same prefetch; rates count the samples of the first loader",
+    "number of workers and the same prefetch; rates count the samples of [name?{name:text}|the "
+    "first loader]",
     "循环轮流从 {loaders:count} "
-    "个加载器取批次：预测让每个加载器使用相同的工作进程数和预取深度；速率只计第一个加载器的样本"};
+    "个加载器取批次：预测让每个加载器使用相同的工作进程数和预取深度；速率只计[name? {name:text} "
+    "|第一个加载器]的样本"};
 inline constexpr Message kUnevenTurns{
     "assumed.uneven-turns",
     "{more:count} workers are slower than {fewer:count} because slow batches recur at a fixed "
@@ -74,8 +77,10 @@ inline constexpr Message kReadsShare{
 inline constexpr Message kReadsApart{
     "assumed.reads-apart",
     "the prediction assumes that reads do not slow each other down: together they reached at most "
-    "{rate:bytes}/s, and the limit of the storage is not known (--disk sets it)",
-    "预测假设读取互不拖慢：它们合计最多达到 {rate:bytes}/s，存储的上限未知（--disk 可设定）"};
+    "{rate:bytes}/s, and the limit of the storage is not "
+    "known[options? (--disk sets it)]",
+    "预测假设读取互不拖慢：它们合计最多达到 {rate:bytes}/s，存储的上限未知[options?（--disk "
+    "可设定）]"};
 inline constexpr Message kNoCpuTimes{
     "assumed.no-cpu-times",
     "no CPU times were recorded: the prediction does not see that cores are shared",

@@ -15,6 +15,7 @@
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/whatif/grid.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_memory.h"
 
@@ -295,6 +296,22 @@ TEST(TogetherTest, ThePageTellsBatchesFromTheWorkersOfAllLoaders) {
     EXPECT_DOUBLE_EQ(static_cast<double>(point.of_batches), batches) << point.workers;
     EXPECT_DOUBLE_EQ(static_cast<double>(point.ram), batches + 50e6 * (point.workers + others));
   }
+}
+
+TEST(TogetherTest, ANoteNamesTheLoaderWhoseSamplesCount) {
+  testing::Synthetic run;
+  run.workers = 4;
+  Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeTwoLoaders(run)));
+  diagnosis.run.loaders.front().name = "train.py:82 #2";
+  GridRequest request;
+  request.workers = {2};
+  const auto grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid);
+  bool named = false;
+  for (const Statement& note : grid->notes) {
+    named = named || English(note).ends_with("count the samples of train.py:82 #2");
+  }
+  EXPECT_TRUE(named);
 }
 
 // Turns one loader into several. The first loader has the odd epochs. The batches of the even

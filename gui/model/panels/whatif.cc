@@ -56,6 +56,7 @@ analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen
                                 std::vector<int> workers) {
   const WhatIf recorded = Recorded(diagnosis);
   analyzer::GridRequest request;
+  request.options = false;  // the view has controls instead
   request.workers = std::move(workers);
   request.prefetch = {chosen.prefetch};
   if (chosen.batch != recorded.batch) request.batch = chosen.batch;

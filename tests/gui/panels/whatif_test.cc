@@ -47,6 +47,7 @@ class WhatIfTest : public ::testing::Test {
     analyzer::GridRequest request;
     request.workers = {chosen.workers};
     request.prefetch = {chosen.prefetch};
+    request.options = false;
     request.changes = chosen.changes;
     request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis_.loader->material.gpu);
     const auto grid = analyzer::PredictGrid(diagnosis_, request);
@@ -272,6 +273,19 @@ TEST_F(WhatIfTest, ASettingThatLosesIsNoGain) {
   const auto gain = Ask(diagnosis_, faster);
   ASSERT_TRUE(gain);
   EXPECT_EQ(gain->effect, Effect::kGain);
+}
+
+// The view has a box for "--alone" and a slider for "--step-ms".
+TEST_F(WhatIfTest, NotesNameNoOptionsOfTheCommandLine) {
+  diagnosis_.loader->pipeline.crowded = true;
+  WhatIf chosen = Recorded(diagnosis_);
+  chosen.batch *= 2;
+  const auto answer = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(answer);
+  EXPECT_GE(answer->notes.size(), 2U);
+  for (const analyzer::Statement& note : answer->notes) {
+    EXPECT_EQ(English(note).find("--"), std::string::npos) << English(note);
+  }
 }
 
 // A trace without the memory of its workers.
