@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/plan/describe_step.h"
 
+#include <cmath>
 #include <string>
 
 #include "analyzer/words/plan.h"
@@ -8,7 +9,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr int kUsualPrefetch = 2;  // PyTorch's default
+constexpr int kUsualPrefetch = 2;   // PyTorch's default
+constexpr double kSameRam = 0.005;  // a smaller difference does not show in three digits
 
 bool IsPyTorch(const Diagnosis& diagnosis) {
   return diagnosis.run.loader().config.kind == "pytorch";
@@ -48,6 +50,17 @@ void DescribePrefetch(const Diagnosis& diagnosis, const Combination& now, const 
   step.change = Say<words::kPlanPrefetch>(Give<"torch">(IsPyTorch(diagnosis)),
                                           Give<"to">(end.prefetch - extra),
                                           Give<"from">(now.prefetch - extra));
+}
+
+void DescribeNeeds(const LoaderDiagnosis& loader, const PlanCost& before, PlanStep& step) {
+  PlanCost& cost = step.cost;
+  cost.ram = step.predicted.ram;
+  cost.workers = step.setting.workers;
+  cost.batches_alone = cost.workers > 0 && !(loader.facts.worker_bytes > 0);
+  cost.cached = before.cached || step.id == "ram_cache";
+  cost.other_workers = cost.workers != before.workers;
+  const auto ram = static_cast<double>(before.ram);
+  cost.other_ram = std::abs(static_cast<double>(cost.ram) - ram) > kSameRam * ram;
 }
 
 }  // namespace penstock::analyzer

@@ -19,4 +19,8 @@ void DescribeWorkers(const Diagnosis& diagnosis, const Combination& now, const C
 void DescribePrefetch(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
                       PlanStep& step);
 
+// Fills in what the run needs once the step is done, and whether `before` needed the same.
+// Requires: the step's prediction and setting.
+void DescribeNeeds(const LoaderDiagnosis& loader, const PlanCost& before, PlanStep& step);
+
 }  // namespace penstock::analyzer

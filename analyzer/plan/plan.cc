@@ -172,6 +172,8 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   std::vector<PlanStep> steps;
   std::vector<Attribution> after;
   Combination at = space_.recorded();
+  const Setting recorded = space_.SettingOf(at);
+  PlanCost needs{.ram = RamOf(base_, recorded, loader_.facts), .workers = recorded.workers};
   double before = 1;
   for (const Move& move : moves) {
     at = With(move, at);
@@ -184,9 +186,8 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     if (move.kind == Move::kLever && !levers_.all[move.lever].also.empty()) {
       step.findings.push_back(levers_.all[move.lever].also);
     }
-    step.cost.ram = step.predicted.ram;
-    step.cost.workers = step.setting.workers;
-    step.cost.batches_alone = step.cost.workers > 0 && !(loader_.facts.worker_bytes > 0);
+    DescribeNeeds(loader_, needs, step);
+    needs = step.cost;
     const auto pipeline = Changed(at);
     after.push_back(pipeline ? Attribute(Shortened(*pipeline, kNamedBatches, kNamedTasks))
                              : Attribution{});

@@ -29,7 +29,10 @@ struct PlanCost {
   std::uint64_t ram = 0;       // bytes of batches, workers and caches
   bool batches_alone = false;  // `ram` holds only batches and caches, because the workers' own
                                // memory is not known
+  bool cached = false;         // `ram` holds the data set too
   int workers = 0;             // processes, or threads, that make batches
+  bool other_ram = true;       // `ram` is not that of the run before the step
+  bool other_workers = true;   // the same for `workers`
   double disk = 0;             // bytes
   int lines = 0;               // lines of code, roughly
 };

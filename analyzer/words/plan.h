@@ -137,13 +137,16 @@ inline constexpr Message kPlanRate{
     "：{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），{speedup:times}x；{limit:words}"};
 inline constexpr Message kPlanWithNext{"plan.with-next", "gains only together with the next step",
                                        "只有与下一步一起才有收益"};
+// Names the workers and the memory only if they are not those of the run before the step.
 inline constexpr Message kPlanCostIs{
     "plan.cost",
-    "cost: [lines?about {lines:count line} of code|no line of code], {workers:count worker}"
-    "[, RAM {ram:bytes} [batches?for batches alone|in all]][, disk {disk:bytes}]",
-    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} "
-    "个工作进程[，[batches?仅批次占用内存|内存合计] "
-    "{ram:bytes}][，磁盘 {disk:bytes}]"};
+    "cost: [lines?about {lines:count line} of code|no line of code][, {workers:count worker}]"
+    "[, RAM {ram:bytes} [batches?for batches[cached? and the data set| alone]|for "
+    "workers[cached?, batches and the data set| and batches]]][same?, workers and memory stay]"
+    "[, disk {disk:bytes}]",
+    "代价：[lines?约 {lines:count} 行代码|无需改代码][，{workers:count} "
+    "个工作进程][，[batches?[cached?批次和数据集的内存|仅批次的内存]|工作进程[cached?、批次和数据集"
+    "|和批次]的内存] {ram:bytes}][same?，工作进程和内存不变][，磁盘 {disk:bytes}]"};
 
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",

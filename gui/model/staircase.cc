@@ -80,7 +80,7 @@ Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t
   WriteRate(step.predicted.rate, plan, language, stair);
   stair.times = GainText(step.predicted.speedup);
   stair.gains = GainsSurely(plan, step);
-  if (!step.risk.empty()) stair.notes = Typeset(Render(step.risk, language));
+  if (!step.risk.empty()) stair.risk = Typeset(Render(step.risk, language));
   for (const Statement& note : step.notes) {
     stair.notes += (stair.notes.empty() ? "" : "\n") + Typeset(Render(note, language));
   }

@@ -23,11 +23,12 @@ struct Stair {
   // known, or nothing.
   std::string limit{};
   std::string cost{};         // "" none
+  std::string risk{};         // what it changes for the network; "" nothing
   analyzer::Interval rate{};  // low and high 0: not known
   std::string figure{};       // "927 samples/s"
   std::string interval{};     // "862 to 993 (90 %)"; "" not known
   std::string times{};        // "3.88x"; "" for the run as it is
-  std::string notes{};        // what it changes for the network and what it assumes, a line each
+  std::string notes{};        // what it assumes, a line each
   std::string code{};         // the line to paste; "": the change is in the program itself
   bool gains = false;         // surely faster than the step before it
   bool off = false;           // a step that is left out: it has no rate and no line

@@ -94,6 +94,7 @@ TEST(PlanTest, IdleCoresGetWorkersUpToTheStep) {
   // The step takes 2 ms; taking a batch costs 0.3 ms more.
   EXPECT_GT(planned.plan.end(), 0.93 * 2 / 2.3 * planned.plan.ceiling);
   EXPECT_GT(planned.plan.steps.front().cost.ram, 0u);
+  EXPECT_TRUE(planned.plan.steps.front().cost.other_workers);
 }
 
 TEST(PlanTest, FullCoresGetAFasterDecoderThatWidensTheInterval) {
@@ -101,6 +102,8 @@ TEST(PlanTest, FullCoresGetAFasterDecoderThatWidensTheInterval) {
   const PlanStep* decoder = planned.Step("decoder");
   ASSERT_NE(decoder, nullptr) << planned.Ids();
   EXPECT_FALSE(decoder->risk.empty());
+  EXPECT_FALSE(decoder->cost.other_workers);
+  EXPECT_FALSE(decoder->cost.other_ram);
   ExpectAscent(planned);
   EXPECT_LE(BehindBest(planned), kBehind);
   Changes changes;

@@ -81,6 +81,30 @@ TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
   EXPECT_TRUE(step.gains);
 }
 
+TEST(StaircaseTest, WhatAStepChangesForTheNetworkIsNotOnlyAmongItsNotes) {
+  analyzer::Report report = Planned();
+  report.plan.steps[0].risk = analyzer::Say<analyzer::words::kRiskDecoder>();
+  EXPECT_EQ(StaircaseOf(report, Language::kEnglish).stairs[1].risk,
+            "Changes what the network sees: pixels differ by a few levels");
+  EXPECT_EQ(StaircaseOf(report, Language::kChinese).stairs[1].risk, "改变网络所见：像素相差几级");
+}
+
+// Two workers before and after the step.
+TEST(StaircaseTest, ACostNamesOnlyWhatChanges) {
+  analyzer::Report report = Planned();
+  analyzer::PlanCost& cost = report.plan.steps[0].cost;
+  cost = {.ram = 412'000'000, .workers = 2, .lines = 5};
+  const auto said = [&] { return StaircaseOf(report, Language::kEnglish).stairs[1].cost; };
+  EXPECT_EQ(said(), "cost: about 5 lines of code, 2 workers, RAM 412 MB for workers and batches");
+  cost.other_workers = false;
+  EXPECT_EQ(said(), "cost: about 5 lines of code, RAM 412 MB for workers and batches");
+  cost.cached = true;
+  EXPECT_EQ(said(),
+            "cost: about 5 lines of code, RAM 412 MB for workers, batches and the data set");
+  cost.other_ram = false;
+  EXPECT_EQ(said(), "cost: about 5 lines of code, workers and memory stay");
+}
+
 TEST(StaircaseTest, AStepThatIsLeftOutHasNoRateAndTheOthersKeepTheirNumbers) {
   Synthetic run;
   run.cores = 8;

@@ -54,6 +54,25 @@ std::string StairSecondLine(const Stair& stair) {
   return stair.limit + "  ·  " + stair.cost;
 }
 
+// The lines below the title of a step: first what limits the run and what the step costs, then what
+// it changes for the network.
+struct StairSmallLines {
+  std::vector<std::string> plain;
+  std::vector<std::string> risk;
+  [[nodiscard]] std::size_t size() const { return plain.size() + risk.size(); }
+};
+
+StairSmallLines SmallLinesOf(const Ui& ui, const Stair& stair, const PlanColumns& columns) {
+  const float width = columns.words - columns.check;
+  StairSmallLines lines{WrapText(ui.small, StairSecondLine(stair), width), {}};
+  if (!stair.risk.empty()) lines.risk = WrapText(ui.small, stair.risk, width);
+  return lines;
+}
+
+float SmallPitch(const Ui& ui) {
+  return FontPixels(ui.small) + ui.Px(2);
+}
+
 Wrapped StairTitle(const Ui& ui, const Stair& stair, const PlanColumns& columns) {
   return WrapText(ui.body, stair.title, columns.words - columns.check, kStairTitleLines);
 }
@@ -61,7 +80,8 @@ Wrapped StairTitle(const Ui& ui, const Stair& stair, const PlanColumns& columns)
 float StairHeight(const Ui& ui, const Stair& stair, const PlanColumns& columns) {
   if (stair.kind != StairKind::kStep) return FontPixels(ui.body) + ui.Px(10);
   const auto lines = static_cast<float>(StairTitle(ui, stair, columns).lines.size());
-  return lines * (FontPixels(ui.body) + ui.Px(2)) + FontPixels(ui.small) + ui.Px(11);
+  const auto small = static_cast<float>(SmallLinesOf(ui, stair, columns).size());
+  return lines * (FontPixels(ui.body) + ui.Px(2)) + small * SmallPitch(ui) + ui.Px(9);
 }
 
 void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns, ImVec2 at,
@@ -72,6 +92,7 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
   ImGui::SetCursorScreenPos({at.x + check, at.y});
   ImGui::InvisibleButton("##stair", {columns.words - check, height});
   std::string tip = stair.title + "\n" + StairSecondLine(stair);
+  if (!stair.risk.empty()) tip += "\n" + stair.risk;
   if (!stair.notes.empty()) tip += "\n" + stair.notes;
   if (stair.kind == StairKind::kStep || !stair.limit.empty()) Tip(ui, tip);
   if (stair.kind != StairKind::kStep) {
@@ -86,8 +107,16 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
     DrawText(list, ui.body, {x, y}, Ink(stair.off ? p.dim : p.text), line);
     y += FontPixels(ui.body) + ui.Px(2);
   }
-  DrawText(list, ui.small, {x, y + ui.Px(1)}, Ink(p.dim),
-           Elided(ui.small, StairSecondLine(stair), columns.words - columns.check));
+  y += ui.Px(1);
+  const StairSmallLines small = SmallLinesOf(ui, stair, columns);
+  const auto draw = [&](const std::vector<std::string>& lines, Rgb colour) {
+    for (const std::string& line : lines) {
+      DrawText(list, ui.small, {x, y}, Ink(colour), line);
+      y += SmallPitch(ui);
+    }
+  };
+  draw(small.plain, p.dim);
+  draw(small.risk, p.warn);
 }
 
 // Draws the check box that includes a step in the plan or leaves it out.
