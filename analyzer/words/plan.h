@@ -162,11 +162,10 @@ inline constexpr Message kPlanNothing{
     "其他程序继续占用核心时成立]；若数据不耗时，速度可达原来的 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
-    "With [one?this step|all steps] the run is predicted to be {gain:times} times as fast[left?; "
-    "data that cost nothing would make that {left:times} times as fast again|, and the step is the "
-    "limit]",
-    "做完[one?这一步|全部步骤]后，预计速度为原来的 {gain:times} "
-    "倍[left?；若数据不耗时，还可在此基础上提高到 "
+    "With [one?this step|the whole plan] the run is predicted to be {gain:times} times as "
+    "fast[left?; data that cost nothing would make that {left:times} times as fast again|, and the "
+    "step is the limit]",
+    "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
@@ -181,9 +180,9 @@ inline constexpr Message kPlanChosenNoRoom{
 inline constexpr Message kPlanNoneChosen{"plan.none-chosen", "No step is chosen", "未选择任何步骤"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
-    "With all steps the run is predicted to be {gain:times} times as fast; it does hardly "
+    "With the whole plan the run is predicted to be {gain:times} times as fast; it does hardly "
     "anything but load data, so there is no ceiling",
-    "做完全部步骤后，预计速度为原来的 {gain:times} 倍；除加载数据外几乎没有其他工作，因此没有上限"};
+    "做完整个计划后，预计速度为原来的 {gain:times} 倍；除加载数据外几乎没有其他工作，因此没有上限"};
 inline constexpr Message kPlanNothingOpen{
     "plan.nothing-open",
     "No change that this trace can predict gains more than its own uncertainty; the run does "

@@ -45,4 +45,9 @@ OtherChanges OtherChangesOf(const analyzer::Report& report, Language language) {
   return changes;
 }
 
+Text HeadingOfGains(const analyzer::Report& report, bool planned) {
+  if (!planned) return Text::kSuggestion;
+  return report.changes.empty() ? Text::kIfFree : Text::kPlanEachAlone;
+}
+
 }  // namespace penstock::gui

@@ -27,4 +27,8 @@ struct OtherChanges {
 };
 [[nodiscard]] OtherChanges OtherChangesOf(const analyzer::Report& report, Language language);
 
+// The heading of the panel with these changes and with the gains of parts that cost nothing.
+// `planned`: the plan shows the suggested arguments of the loader, so the panel does not.
+[[nodiscard]] Text HeadingOfGains(const analyzer::Report& report, bool planned);
+
 }  // namespace penstock::gui

@@ -52,5 +52,11 @@ TEST(OtherChangesTest, ThoseWithoutRoomAreNamed) {
   EXPECT_TRUE(OtherChangesOf(WithChanges({}), Language::kEnglish).shown.empty());
 }
 
+TEST(OtherChangesTest, AHeadingNamesChangesOnlyIfThereAreSome) {
+  EXPECT_EQ(HeadingOfGains(WithChanges({"--pack"}), true), Text::kPlanEachAlone);
+  EXPECT_EQ(HeadingOfGains(WithChanges({}), true), Text::kIfFree);
+  EXPECT_EQ(HeadingOfGains(WithChanges({}), false), Text::kSuggestion);
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -5,7 +5,7 @@
 
 // clang-format off
 #define PENSTOCK_PLAN_TEXTS(X) \
-  X(kPlan, "Plan: the way to the limit of the training step", "计划：通往训练步上限的路径") \
+  X(kPlan, "Plan", "计划") \
   X(kPlanAsItIs, "As it is", "现状") \
   X(kPlanStepAlone, "The training step alone, if data cost nothing", "仅训练步（数据不耗时）") \
   X(kPlanStepAndCopies, "The training step alone, with the copies that are left", "仅训练步（含余下的拷贝）") \

@@ -137,8 +137,8 @@ std::string NameOfGain(const Ui& ui, const analyzer::Gain& gain, bool whole_run)
   return other ? ui.F(Text::kTimesWholeRun, name) : name;
 }
 
-// Draws what the run would gain if each part cost nothing.
-void DrawGains(const Ui& ui, const Report& report, float width) {
+// Draws what the run would gain if each part cost nothing. `headed`: the panel's heading says so.
+void DrawGains(const Ui& ui, const Report& report, bool headed, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<analyzer::Gain> gains;
@@ -146,7 +146,7 @@ void DrawGains(const Ui& ui, const Report& report, float width) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
   }
   const bool whole_run = report.diagnosis.whole_run;
-  Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
+  if (!headed) Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
   if (gains.empty()) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kNothingGains), width);
     return;
@@ -181,8 +181,8 @@ void DrawGains(const Ui& ui, const Report& report, float width) {
 float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area) {
   const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
-  const Area inside =
-      Headed(ui, Panel(ui, area), ui.T(planned ? Text::kPlanEachAlone : Text::kSuggestion));
+  const Text heading = HeadingOfGains(report, planned);
+  const Area inside = Headed(ui, Panel(ui, area), ui.T(heading));
   BeginArea("suggestion", inside, true);
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
@@ -216,7 +216,7 @@ float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area
   }
   if (loader) DrawOtherChanges(ui, report, width);
   if (loader && analyzer::Predicts(report.diagnosis)) {
-    DrawGains(ui, report, width);
+    DrawGains(ui, report, heading == Text::kIfFree, width);
   }
   const float needed = ImGui::GetCursorPosY();
   EndArea();
