@@ -16,4 +16,7 @@ namespace penstock::analyzer {
 [[nodiscard]] std::vector<std::string> FindingsOfStep(std::string_view step, bool more_workers,
                                                       const std::vector<Finding>& findings);
 
+// Whether the step is a stronger change than the one whose gain the finding predicts.
+[[nodiscard]] bool GoesFurther(std::string_view step, std::string_view finding);
+
 }  // namespace penstock::analyzer

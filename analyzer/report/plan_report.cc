@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/plan/step_findings.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/plan.h"
@@ -130,6 +131,7 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
     if (std::find(answered.begin(), answered.end(), finding) != answered.end()) {
       const Prediction& predicted = plan.steps[i].predicted;
       return Say<words::kPlanHasIt>(Give<"step">(i + 1), Give<"first">(i == 0),
+                                    Give<"further">(GoesFurther(plan.steps[i].id, finding)),
                                     Give<"rate">(predicted.rate.estimate), Give<"unit">(plan.unit),
                                     Give<"gain">(predicted.speedup));
     }

@@ -165,7 +165,8 @@ inline constexpr Message kPlanEnds{
     "With [one?this step|the whole plan] the run is predicted to be {gain:times} times as "
     "fast[left?; data that cost nothing would make that {left:times} times as fast again|, and the "
     "step is the limit]",
-    "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
+    "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} "
+    "倍[left?；若数据不耗时，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
@@ -193,13 +194,15 @@ inline constexpr Message kPlanInBrief{
     "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",
     "{change:words}：预计速度为原来的 {gain:times} 倍[；再做计划中其余 {more:count} "
     "步：{all:times} 倍]"};
-// The place of a finding in the plan.
+// The place of a finding in the plan. `further`: the step changes more than the finding predicts.
 inline constexpr Message kPlanHasIt{
     "plan.has-it",
-    "Step {step:count} of the plan answers this: with [first?it|the steps up to it] the run "
-    "reaches {rate:rate} {unit:words} ({gain:times}x)",
-    "计划的第 {step:count} 步解决此问题：做完[first?该步|到该步为止的各步]后达到 {rate:rate} "
-    "{unit:words}（{gain:times} 倍）"};
+    "Step {step:count} of the plan [further?is a stronger form of|answers] this: with "
+    "[first?it|the "
+    "steps up to it] the run reaches {rate:rate} {unit:words} ({gain:times}x)",
+    "计划的第 {step:count} "
+    "步[further?是此项更彻底的做法|解决此问题]：做完[first?该步|到该步为止的各步]后达到 "
+    "{rate:rate} {unit:words}（{gain:times} 倍）"};
 inline constexpr Message kPlanLeavesOut{
     "plan.leaves-out",
     "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "

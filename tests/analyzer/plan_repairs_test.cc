@@ -395,6 +395,12 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
             "The plan leaves it out: on top of its steps it would gain nothing");
   EXPECT_EQ(Render(PlaceInPlan(plan, "slow-decoder"), Language::kChinese),
             "计划未列入此项：完成计划各步后，预计还可再提高 7 %，而该预测的误差可达 10 %");
+  plan.steps[1].id = "stored_size";
+  plan.steps[1].findings = {"decode-larger-than-needed"};
+  EXPECT_EQ(
+      English(PlaceInPlan(plan, "decode-larger-than-needed")),
+      "Step 2 of the plan is a stronger form of this: with the steps up to it the run reaches "
+      "218 samples/s (2.94x)");
   plan.steps.clear();
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
             "The plan leaves it out: by itself it would gain 7 %, but the prediction may be off by "
