@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/report/report.h"
 #include "traces/host_facts.h"
 
@@ -84,6 +86,34 @@ std::optional<double> FollowingCostOf(const traces::Trace& trace) {
   return of > 0 && spent > 0 ? std::optional(spent / of) : std::nullopt;
 }
 
+// Gives `predicted` the confidence interval of `step` if both predict one change. The plan widens
+// the interval of a change whose effect is known only within limits, such as a decoder's speed.
+void TakeInterval(const Diagnosis& diagnosis, const PlanStep& step, Prediction& predicted) {
+  constexpr double kEqual = 1e-9;
+  const Interval& of = step.predicted.rate;
+  const double rate = OnBase(diagnosis, predicted).rate.estimate;
+  if (!(rate > 0) || std::abs(of.estimate / rate - 1) > kEqual) return;
+  predicted.rate.low = predicted.rate.estimate * of.low / of.estimate;
+  predicted.rate.high = predicted.rate.estimate * of.high / of.estimate;
+}
+
+// The first step of the plan is predicted by itself, as findings and tried changes are.
+void TakeIntervals(Report& report) {
+  if (report.plan.steps.empty()) return;
+  const PlanStep& first = report.plan.steps.front();
+  for (Finding& finding : report.findings) {
+    const auto& answered = first.findings;
+    if (!finding.predicted ||
+        std::find(answered.begin(), answered.end(), finding.id) == answered.end()) {
+      continue;
+    }
+    TakeInterval(report.diagnosis, first, *finding.predicted);
+  }
+  for (TriedChange& change : report.changes) {
+    TakeInterval(report.diagnosis, first, change.predicted);
+  }
+}
+
 }  // namespace
 
 Report BuildReport(const traces::Trace& trace, std::string path, std::string_view loader) {
@@ -103,6 +133,7 @@ Report BuildReport(const traces::Trace& trace, std::string path, std::string_vie
   report.plan = BuildPlan(trace, report.diagnosis, report.findings,
                           {.trace = report.trace, .command = report.command});
   if (report.diagnosis.loader) report.changes = TryChanges(*report.diagnosis.loader);
+  TakeIntervals(report);
   report.gpus = ReadGpuCounters(trace, report.diagnosis.run);
   ReadGpuFacts(trace, report);
   report.coverage = MeasureCoverage(trace, RuleInput{trace, report.diagnosis}.HasGpu());

@@ -14,7 +14,6 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/plan.h"
-#include "analyzer/words/verdict.h"
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
@@ -374,37 +373,6 @@ TEST(StepGainsTest, TheTrainingStepIsNoLimitThatLaterStepsPass) {
   EXPECT_EQ(steps[2].limited_by, Factor::kCompute);
   NameLimits({limits, limits, limits}, 6, steps);  // data that cost nothing would still gain 15 %
   EXPECT_EQ(steps[2].limited_by, Factor::kDecode);
-}
-
-TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
-  Plan plan;
-  EXPECT_TRUE(PlaceInPlan(plan, "slow-samples").empty());
-  plan.steps.resize(2);
-  plan.steps[1].findings = {"slow-samples"};
-  plan.steps[1].predicted.rate.estimate = 218;
-  plan.steps[1].predicted.speedup = 2.94;
-  plan.unit = Say<words::kSamplesPerSecond>();
-  plan.rest = {{"slow-decoder", 1.07, 0.1}, {"stragglers", 1.0}};
-  EXPECT_EQ(English(PlaceInPlan(plan, "slow-samples")),
-            "Step 2 of the plan answers this: with the steps up to it the run reaches 218 "
-            "samples/s (2.94x)");
-  EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
-            "The plan leaves it out: on top of its steps it would gain 7 % more, but the "
-            "prediction may be off by 10 %");
-  EXPECT_EQ(English(PlaceInPlan(plan, "stragglers")),
-            "The plan leaves it out: on top of its steps it would gain nothing");
-  EXPECT_EQ(Render(PlaceInPlan(plan, "slow-decoder"), Language::kChinese),
-            "计划未列入此项：完成计划各步后，预计还可再提高 7 %，而该预测的误差可达 10 %");
-  plan.steps[1].id = "stored_size";
-  plan.steps[1].findings = {"decode-larger-than-needed"};
-  EXPECT_EQ(
-      English(PlaceInPlan(plan, "decode-larger-than-needed")),
-      "Step 2 of the plan is a stronger form of this: with the steps up to it the run reaches "
-      "218 samples/s (2.94x)");
-  plan.steps.clear();
-  EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
-            "The plan leaves it out: by itself it would gain 7 %, but the prediction may be off by "
-            "10 %");
 }
 
 }  // namespace
