@@ -89,10 +89,10 @@ std::optional<double> FollowingCostOf(const traces::Trace& trace) {
 // Gives `predicted` the confidence interval of `step` if both predict one change. The plan widens
 // the interval of a change whose effect is known only within limits, such as a decoder's speed.
 void TakeInterval(const Diagnosis& diagnosis, const PlanStep& step, Prediction& predicted) {
-  constexpr double kEqual = 1e-9;
+  constexpr double kSameRate = 1e-9;
   const Interval& of = step.predicted.rate;
   const double rate = OnBase(diagnosis, predicted).rate.estimate;
-  if (!(rate > 0) || std::abs(of.estimate / rate - 1) > kEqual) return;
+  if (!(rate > 0) || std::abs(of.estimate / rate - 1) > kSameRate) return;
   predicted.rate.low = predicted.rate.estimate * of.low / of.estimate;
   predicted.rate.high = predicted.rate.estimate * of.high / of.estimate;
 }

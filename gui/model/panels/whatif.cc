@@ -154,7 +154,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   return answer;
 }
 
-WhatIfMemory MemoryOf(const WhatIfAnswer& answer, Language language) {
+WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language) {
   const std::uint64_t bytes = answer.chosen.predicted.ram;
   const bool batches_alone = bytes > 0 && answer.batches_alone;
   WhatIfMemory memory;

@@ -78,7 +78,7 @@ struct WhatIfMemory {
   std::string value;  // "57.8 MB"; "-": not known
   std::string line;   // the budget, and what is not known; "" for nothing
 };
-[[nodiscard]] WhatIfMemory MemoryOf(const WhatIfAnswer& answer, Language language);
+[[nodiscard]] WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language);
 
 // A rate on an axis: "2.5", "400", "12.5k".
 [[nodiscard]] std::string AxisText(double rate);

@@ -106,7 +106,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
          interval.empty() ? gain : fmt::format("{}  ·  {}", gain, interval),
          ColourOf(p, answer.effect));
   figure(1, ui.T(Text::kBottleneckTitle), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
-  const WhatIfMemory memory = MemoryOf(answer, ui.language);
+  const WhatIfMemory memory = ShownMemory(answer, ui.language);
   figure(2, ui.T(memory.name), memory.value, memory.line, answer.chosen.fits ? p.text : p.bad);
 }
 

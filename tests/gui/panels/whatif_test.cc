@@ -293,15 +293,15 @@ TEST_F(WhatIfTest, MemoryOfBatchesAloneIsNotCalledTheMemoryOfTheRun) {
   auto answer = Ask(diagnosis_, Recorded(diagnosis_));
   ASSERT_TRUE(answer);
   answer->budget = 12.6e9;
-  WhatIfMemory memory = MemoryOf(*answer, Language::kEnglish);
+  WhatIfMemory memory = ShownMemory(*answer, Language::kEnglish);
   EXPECT_EQ(memory.name, Text::kMemoryOfBatches);
   EXPECT_EQ(memory.line, "budget 12.6 GB  ·  the workers' own memory is not known");
   answer->batches_alone = false;
-  memory = MemoryOf(*answer, Language::kEnglish);
+  memory = ShownMemory(*answer, Language::kEnglish);
   EXPECT_EQ(memory.name, Text::kMemory);
   EXPECT_EQ(memory.line, "budget 12.6 GB");
   answer->chosen.fits = false;
-  EXPECT_EQ(MemoryOf(*answer, Language::kChinese).line, "超出内存预算  ·  预算 12.6 GB");
+  EXPECT_EQ(ShownMemory(*answer, Language::kChinese).line, "超出内存预算  ·  预算 12.6 GB");
 }
 
 TEST(WhatIfAxisTest, ARateOfFiveDigitsHasNoExponent) {
