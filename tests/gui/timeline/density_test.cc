@@ -109,6 +109,19 @@ TEST(DensityTest, ALoneShortSpanStaysVisibleFromAfar) {
       Drawn(timeline, {0, timeline.length, 500, 1}).of[static_cast<std::size_t>(StageId::kPut)], 0);
 }
 
+// In 4K, four short spans shared a column, and each was drawn a tenth of it high: 40 % for 1 %.
+TEST(DensityTest, ShortSpansThatShareAColumnHaveOneLeastHeight) {
+  std::vector<testing::TestSpan> spans;
+  for (int i = 0; i < 4'000; ++i) spans.push_back({i * 1000, 10, StageId::kGet});
+  const Timeline timeline = testing::TimelineOf({spans});
+  const auto drawn = [&](double width) {
+    return Drawn(timeline, {0, 4'000'000, width, 1}).of[static_cast<std::size_t>(StageId::kGet)];
+  };
+  EXPECT_GT(drawn(1000), 0);
+  EXPECT_LE(drawn(1000), 0.1);  // the spans one by one
+  EXPECT_LE(drawn(500), 0.1);   // their cells
+}
+
 TEST(DensityTest, NothingIsDrawnBesideTheTrace) {
   const Timeline timeline = Busy(5'000);
   EXPECT_EQ(Drawn(timeline, {timeline.length + 10, timeline.length + 1000, 100, 1}).boxes, 0U);
