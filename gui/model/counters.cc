@@ -47,13 +47,15 @@ std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
   return bounds;
 }
 
-// The growth of a counter per second, times `scale`, in each interval between samples.
+// The growth of a counter per second, times `scale`, in each interval between samples. An interval
+// that lies mostly before the trace is left out: its growth is not of the few milliseconds that
+// would be drawn.
 CounterTrack RateOf(const CounterSeries& series, CounterKind kind, double scale) {
   CounterTrack track{kind, series.process.value, {}, 0};
   const std::vector<std::size_t> bounds = BoundsOf(series);
   for (std::size_t b = 1; b < bounds.size(); ++b) {
     const double time = series.at[bounds[b]] - series.at[bounds[b - 1]];
-    if (time <= 0) continue;
+    if (time <= 0 || series.at[bounds[b - 1]] + series.at[bounds[b]] < 0) continue;
     const double added = series.value[bounds[b]] - series.value[bounds[b - 1]];
     const double rate = std::max(0.0, added) * scale / time;
     track.points.push_back({Ns(series.at[bounds[b - 1]]), rate});

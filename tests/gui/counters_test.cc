@@ -123,6 +123,25 @@ TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {
   EXPECT_GT(cpu->points.back().at, 1'002'000'000);
 }
 
+// Libraries were read in the 90 ms before the first span. The first 10 ms of the timeline had shown
+// 703 MB/s, where the I/O view had a peak of 190 MB/s.
+TEST(CountersTest, WhatWasReadBeforeTheTraceMakesNoPeak) {
+  Analysis analysis;
+  analyzer::CounterSeries series;
+  series.name = "disk_read_bytes";
+  for (int i = 0; i <= 10; ++i) {
+    series.at.push_back(0.1 * i - 0.09);
+    series.value.push_back(i == 0 ? 0 : 7e7 + 1e6 * i);
+  }
+  analysis.report.diagnosis.run.counters.push_back(series);
+  const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}});
+  const std::vector<CounterTrack> all = BuildCounters(*trace, analysis);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, CounterKind::kDisk);
+  EXPECT_NEAR(all[0].most, 1e7, 1);
+  EXPECT_NEAR(static_cast<double>(all[0].points.front().at), 10e6, 1);
+}
+
 TEST(CountersTest, ARunUsesNoMoreThanItsCores) {
   Analysis analysis;
   analyzer::RunModel& run = analysis.report.diagnosis.run;
