@@ -15,6 +15,7 @@
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "gui/model/document.h"
+#include "gui/model/panels/ranks.h"
 
 namespace penstock::gui {
 namespace {
@@ -342,6 +343,15 @@ Text CounterName(CounterKind kind) {
       break;
   }
   return Text::kReadyBatches;
+}
+
+std::string CounterTitle(const CounterTrack& track, const analyzer::Report& report,
+                         Language language) {
+  const Text name = CounterName(track.kind);
+  if (track.kind != CounterKind::kReadyBatches) return std::string(TextOf(name, language));
+  std::string title = TitleOfRank(report, name, language);
+  if (LoaderNames(report).size() > 1) title += "  ·  " + report.diagnosis.run.loader().name;
+  return title;
 }
 
 std::string CounterText(const CounterTrack& track, double value) {

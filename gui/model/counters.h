@@ -11,6 +11,10 @@
 #include "gui/model/words/texts.h"
 #include "traces/trace.h"
 
+namespace penstock::analyzer {
+struct Report;
+}  // namespace penstock::analyzer
+
 namespace penstock::gui {
 
 struct Analysis;
@@ -50,8 +54,12 @@ struct CounterTrack {
 [[nodiscard]] std::vector<float> Resample(const CounterTrack& track, std::int64_t from,
                                           std::int64_t to, std::size_t columns);
 
-// The name of a track, of its own for each kind, since two kinds of memory are not the same.
+// The name of a kind of track. Two kinds of memory are not the same, so each kind has its own.
 [[nodiscard]] Text CounterName(CounterKind kind);
+// The name of a track. That of the finished batches says whose they are if there are several ranks
+// or loaders: "Finished batches  ·  rank 1  ·  train.py:88".
+[[nodiscard]] std::string CounterTitle(const CounterTrack& track, const analyzer::Report& report,
+                                       Language language);
 // A value of a track with its unit.
 [[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 

@@ -12,6 +12,7 @@
 
 #include "gui/model/document.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 
@@ -176,6 +177,24 @@ TEST(CountersTest, FinishedBatchesHaveTheirLimit) {
   EXPECT_EQ(all[0].kind, CounterKind::kReadyBatches);
   EXPECT_EQ(all[0].most, 4);
   EXPECT_TRUE(all[0].limit);
+}
+
+// "Finished batches, limit 2" of two ranks were those of rank 1 alone.
+TEST(CountersTest, FinishedBatchesSayOfWhichRankAndLoaderTheyAre) {
+  const CounterTrack ready{CounterKind::kReadyBatches, CounterTrack::kAll, {}, 2, true};
+  const CounterTrack cpu{CounterKind::kCpu, CounterTrack::kAll, {}, 2};
+  analyzer::testing::Ranked run;
+  run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
+  const auto trace = traces::MakeTrace(analyzer::testing::TraceOfAll(run));
+  analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  EXPECT_EQ(CounterTitle(ready, report, Language::kEnglish), "Finished batches  ·  rank 1");
+  EXPECT_EQ(CounterTitle(cpu, report, Language::kEnglish), "CPU, cores");
+  analyzer::Report single;
+  single.diagnosis.run.loaders.resize(2);
+  EXPECT_EQ(CounterTitle(ready, single, Language::kEnglish), "Finished batches");
+  single.diagnosis.run.loaders[0].name = "train.py:88";
+  single.diagnosis.run.loaders[1].name = "train.py:97";
+  EXPECT_EQ(CounterTitle(ready, single, Language::kEnglish), "Finished batches  ·  train.py:88");
 }
 
 TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {

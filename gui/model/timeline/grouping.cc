@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/model/timeline/group_name.h"
 #include "gui/model/words/stage_words.h"
 #include "traces/base/json_text.h"
 
@@ -237,22 +238,13 @@ std::string NameOfGroup(const GroupTable& table, const GroupRow& row, const Time
       return std::string(WordOf(static_cast<StageId>(row.key), language));
     case GroupBy::kWorker: {
       const Group* group = GroupOfProcess(timeline, row.key);
-      if (group == nullptr) return "";
-      std::string name = group->name;
-      if (group->kind == GroupKind::kWorker && group->worker_id >= 0) {
-        name = Filled(Text::kWorkerN, language, group->worker_id);
-      } else if (group->kind == GroupKind::kConsumer) {
-        name = TextOf(Text::kTrainingProcess, language);
-      }
-      const bool ranks = timeline.groups.front().rank != timeline.groups.back().rank;
-      const bool ranked = ranks && group->rank >= 0;
-      return ranked ? Filled(Text::kRankN, language, group->rank) + " " + name : name;
+      return group == nullptr ? "" : GroupName(timeline, *group, loaders, language);
     }
     case GroupBy::kEpoch: {
       if (row.key == Grouper::kNoEpoch) break;
       const auto generation = static_cast<Generation>(row.key);
       const auto id = static_cast<std::size_t>(timeline.epochs.LoaderOf(generation));
-      std::string name = fmt::format("epoch {}", timeline.epochs.NumberOf(generation));
+      std::string name = Filled(Text::kEpochN, language, timeline.epochs.NumberOf(generation));
       const bool named = timeline.epochs.several_loaders() && id < loaders.size();
       if (named && !loaders[id].empty())
         name += TextOf(Text::kComma, language).data() + loaders[id];

@@ -11,6 +11,7 @@
 #include "analyzer/model/consumers.h"
 #include "analyzer/model/named_ranges.h"
 #include "gui/model/timeline/density.h"
+#include "gui/model/timeline/group_name.h"
 #include "gui/model/timeline/name_colours.h"
 
 namespace penstock::gui {
@@ -332,6 +333,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
   timeline.names = colours.Longest();
   CollectUnusual(trace, timeline);
   MakeGroups(trace.processes(), trace.threads(), timeline);
+  TellWorkersApart(timeline);
   if (control.progress != nullptr) control.progress->store(1, std::memory_order_relaxed);
   return timeline;
 }

@@ -120,6 +120,11 @@ struct Group {
   std::uint32_t pid = 0;
   std::string name;  // the name of its program
   std::vector<std::size_t> lanes;
+  std::optional<Generation> epoch;  // of a worker: the first iterator that it made a batch for
+  // Whether other workers of its training process have its number: those of another loader; those
+  // that the same loader started anew.
+  bool other_loader = false;
+  bool anew = false;
 };
 
 // Identifies one span of a timeline.

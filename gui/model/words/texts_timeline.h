@@ -33,6 +33,10 @@
   X(kMouseRightClick, "right click", "右键单击") \
   X(kKeyQuotes, "in the search: a name exactly as typed", "搜索时：按原文匹配名称") \
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
+  /* Names of processes and counters */ \
+  X(kTraining, "training", "训练") \
+  X(kOfRank, "rank {}: {}", "rank {}：{}") \
+  X(kEpochN, "epoch {}", "epoch {}") \
   /* The chosen span */ \
   X(kSpanInside, "inside", "位于") \
   X(kSpanContains, "contains", "包含") \

@@ -33,9 +33,10 @@ std::string ChipOfSpan(const Ui& ui, const Workspace& workspace, SpanRef span) {
     add(std::string(ui.T(Text::kSpanBatch)) + " " + workspace.BatchNameOf(detail, ui.language));
   }
   if (detail.sample != SpanDetail::kNoSample) add(ui.F(Text::kSamplesOf, detail.sample));
-  const bool ranks = timeline.groups.front().rank != timeline.groups.back().rank;
   const Group* group = timeline.GroupOf(span.lane);
-  if (group != nullptr && group->kind == GroupKind::kWorker) add(GroupLabel(ui, *group, ranks));
+  if (group != nullptr && group->kind == GroupKind::kWorker) {
+    add(GroupLabel(ui, workspace, *group));
+  }
   add(ChipLength(timeline.end(span) - timeline.start(span)));
   return text;
 }

@@ -19,13 +19,12 @@ namespace {
 using analyzer::DurationText;
 
 // Draws a row for each process, with its busiest thread.
-void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
+void DrawProcesses(const Ui& ui, const Workspace& workspace, Area area) {
+  const Timeline& timeline = *workspace.document.timeline;
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float row = ui.Px(26);
   const float left = area.min.x + ui.Px(150);
-  const bool ranks =
-      !timeline.groups.empty() && timeline.groups.front().rank != timeline.groups.back().rank;
   std::vector<Box> boxes;
   float y = area.min.y;
   for (const Group& group : timeline.groups) {
@@ -39,7 +38,7 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
         });
     const Lane& lane = timeline.lanes[*busiest];
     DrawText(list, ui.small, {area.min.x, y + (row - FontPixels(ui.small)) / 2}, Ink(p.text),
-             Elided(ui.small, GroupLabel(ui, group, ranks), ui.Px(142)));
+             Elided(ui.small, GroupLabel(ui, workspace, group), ui.Px(142)));
     // The parts of a sample lie on the level below samples and batches.
     const bool worker = group.kind == GroupKind::kWorker;
     const std::size_t level = worker ? std::min<std::size_t>(2, lane.levels.size() - 1) : 0;
@@ -103,7 +102,7 @@ void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy
       std::min(rest * 0.55F, ui.Px(58) + ui.Px(26) * static_cast<float>(timeline.groups.size()));
   float y = area.min.y + head + gap;
   DrawProcesses(
-      ui, timeline,
+      ui, workspace,
       Headed(ui, Panel(ui, {{area.min.x, y}, {area.max.x, y + upper}}), ui.T(Text::kFromAfar)));
   y += upper + gap;
   const auto stages = static_cast<float>(StageSums(timeline).size());

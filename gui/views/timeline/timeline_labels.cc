@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "gui/model/timeline/group_name.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
 namespace penstock::gui {
@@ -38,15 +39,21 @@ void DrawPin(const TimelineCanvas& canvas, const Row& row) {
 
 // The process of a pinned row, which is not drawn below the name of its process: "worker 0 · ".
 std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
-  const Ui& ui = canvas.ui;
   const auto& groups = canvas.timeline.groups;
-  const bool ranks = groups.front().rank != groups.back().rank;
-  if (row.kind == RowKind::kLevel) return GroupLabel(ui, groups[row.group], ranks) + " · ";
+  const auto label = [&canvas](const Group& group) {
+    return GroupLabel(canvas.ui, canvas.workspace, group) + " · ";
+  };
+  if (row.kind == RowKind::kLevel) return label(groups[row.group]);
   const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
   for (const Group& group : groups) {
-    if (group.process.value == track.process) return GroupLabel(ui, group, ranks) + " · ";
+    if (group.process.value == track.process) return label(group);
   }
   return "";
+}
+
+// "max 1.5", or "limit 4".
+std::string MostText(const Ui& ui, const CounterTrack& track) {
+  return ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
 }
 
 }  // namespace
@@ -74,10 +81,9 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
     return;
   }
   const Group& group = canvas.timeline.groups[row.group];
-  const bool ranks = canvas.timeline.groups.front().rank != canvas.timeline.groups.back().rank;
   const std::string pid = std::to_string(group.pid);
   const float room = canvas.labels.max.x - left - ui.Px(8) - TextWidth(ui.small, pid);
-  DrawShortened(ui, ui.strong, {left, y}, Ink(p.text), GroupLabel(ui, group, ranks),
+  DrawShortened(ui, ui.strong, {left, y}, Ink(p.text), GroupLabel(ui, canvas.workspace, group),
                 room - ui.Px(6));
   DrawTextRight(list, ui.small, canvas.labels.max.x - ui.Px(8), y + ui.Px(1.5F), Ink(p.dim), pid);
 }
@@ -92,12 +98,13 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
   DrawPin(canvas, row);
   const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
   if (row.kind == RowKind::kCounter) {
-    const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
-    const std::string most =
-        ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
+    const Analysis& analysis = *canvas.workspace.document.analysis;
+    const CounterTrack& track = analysis.counters[row.counter];
+    const std::string most = MostText(ui, track);
     const float top = canvas.Top(row) + ui.Px(2);
     DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
-    DrawShortened(ui, ui.small, {left, y}, Ink(p.text), owner + ui.T(CounterName(track.kind)),
+    DrawShortened(ui, ui.small, {left, y}, Ink(p.text),
+                  owner + CounterTitle(track, analysis.report, ui.language),
                   right - left - TextWidth(ui.small, most) - ui.Px(6));
   } else if (row.first_of_lane) {
     DrawShortened(ui, ui.small, {left, y}, Ink(p.dim),
@@ -117,17 +124,30 @@ Area PinArea(const TimelineCanvas& canvas, const Row& row) {
   return {{right - ui.Px(17), top}, {right, top + ui.Px(17)}};
 }
 
-std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
-  std::string label;
-  if (group.kind == GroupKind::kWorker && group.worker_id >= 0) {
-    label = ui.F(Text::kWorkerN, group.worker_id);
-  } else if (group.kind == GroupKind::kConsumer) {
-    label = ui.T(Text::kTrainingProcess);
-  } else {
-    label = group.name.empty() ? std::string(ui.T(Text::kProgram)) : group.name;
+std::string GroupLabel(const Ui& ui, const Workspace& workspace, const Group& group) {
+  return GroupName(*workspace.document.timeline, group, workspace.LoadersById(), ui.language);
+}
+
+float LabelsWidth(const Ui& ui, const Workspace& workspace, float width) {
+  // The names of a run with thousands of processes are alike. Measuring all of them would take
+  // milliseconds in each frame.
+  constexpr std::size_t kMeasured = 64;
+  const Document& document = workspace.document;
+  const std::vector<Group>& groups = document.timeline->groups;
+  float most = ui.Px(190);
+  for (std::size_t g = 0; g < std::min(groups.size(), kMeasured); ++g) {
+    most = std::max(most, TextWidth(ui.strong, GroupLabel(ui, workspace, groups[g])) +
+                              TextWidth(ui.small, std::to_string(groups[g].pid)) + ui.Px(35));
   }
-  if (ranks && group.rank >= 0) label = ui.F(Text::kRankN, group.rank) + " " + label;
-  return label;
+  const auto* analysis = document.analysis.get();
+  for (std::size_t c = 0; analysis != nullptr && c < analysis->counters.size(); ++c) {
+    const CounterTrack& track = analysis->counters[c];
+    if (track.process != CounterTrack::kAll) continue;
+    const std::string title = CounterTitle(track, analysis->report, ui.language);
+    most = std::max(
+        most, TextWidth(ui.small, title) + TextWidth(ui.small, MostText(ui, track)) + ui.Px(35));
+  }
+  return std::min(most, std::max(ui.Px(190), 0.22F * width));
 }
 
 std::string LaneLabel(const Ui& ui, const Lane& lane) {

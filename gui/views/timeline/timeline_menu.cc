@@ -165,12 +165,12 @@ MenuPart PartOfSelection(const TimelineCanvas& canvas, TimeRange range) {
 std::string NameOfRow(const TimelineCanvas& canvas, const Row& row) {
   const Ui& ui = canvas.ui;
   if (row.kind == RowKind::kCounter) {
-    return ui.T(CounterName(canvas.workspace.document.analysis->counters[row.counter].kind));
+    const Analysis& analysis = *canvas.workspace.document.analysis;
+    return CounterTitle(analysis.counters[row.counter], analysis.report, ui.language);
   }
   if (row.group == Row::kAllGroups) return ui.T(Text::kWholeMachine);
   const auto& groups = canvas.timeline.groups;
-  const bool ranks = groups.front().rank != groups.back().rank;
-  const std::string group = GroupLabel(ui, groups[row.group], ranks);
+  const std::string group = GroupLabel(ui, canvas.workspace, groups[row.group]);
   if (row.kind == RowKind::kGroup) return group;
   return group + " · " + LaneLabel(ui, canvas.timeline.lanes[row.lane]);
 }

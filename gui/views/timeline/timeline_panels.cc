@@ -157,10 +157,11 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
 
 void DrawCounterCard(const TimelineCanvas& canvas, const Row& row) {
   const Ui& ui = canvas.ui;
-  const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
+  const Analysis& analysis = *canvas.workspace.document.analysis;
+  const CounterTrack& track = analysis.counters[row.counter];
   const std::int64_t at = canvas.At(ImGui::GetIO().MousePos.x);
-  const std::string text = fmt::format("{}{}{}", ui.T(CounterName(track.kind)), ui.T(Text::kColon),
-                                       CounterText(track, ValueAt(track, at)));
+  const std::string text = fmt::format("{}{}{}", CounterTitle(track, analysis.report, ui.language),
+                                       ui.T(Text::kColon), CounterText(track, ValueAt(track, at)));
   BeginCard(ui);
   Paragraph(ui, ui.body, ui.palette().text, text, TextWidth(ui.body, text) + 1);
   EndCard();

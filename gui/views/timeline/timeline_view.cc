@@ -285,7 +285,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::SameLine();
   DrawLegend(ui, workspace, ImGui::GetCursorScreenPos().x, area.max.x, area.min.y);
 
-  const float labels = ui.Px(190);
+  const float labels = LabelsWidth(ui, workspace, area.width());
   const float top = area.min.y + ImGui::GetFrameHeight() + ui.Px(8);
   const float map = ui.Px(30);
   const float axis = ui.Px(22);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of processes in the timeline. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/model/timeline/timeline.h"
+#include "gui/model/words/texts.h"
+
+namespace penstock::gui {
+
+// Finds the workers that have the same number, and what tells them apart: Group::epoch and
+// Group::other_loader. Requires: lanes, stops, epochs and groups are complete.
+void TellWorkersApart(Timeline& timeline);
+
+// "training process", "worker 2", or the name of the program. Of several ranks: "rank 1: training".
+// Of several workers with the same number: "worker 0 · epoch 2 · train.py:88". `loaders`: their
+// names by id, empty for a single loader.
+[[nodiscard]] std::string GroupName(const Timeline& timeline, const Group& group,
+                                    const std::vector<std::string>& loaders, Language language);
+
+}  // namespace penstock::gui

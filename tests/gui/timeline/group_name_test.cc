@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/group_name.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/gui/support.h"
+
+namespace penstock::gui {
+namespace {
+
+using ::testing::ElementsAre;
+using traces::StageId;
+
+// A training process, and a worker of number 0 for each iterator in `generations`.
+Timeline WorkersOf(const std::vector<std::uint16_t>& generations,
+                   const std::map<std::string, std::string>& facts) {
+  traces::TraceData data;
+  for (std::uint32_t p = 0; p <= generations.size(); ++p) {
+    traces::ProcessInfo process;
+    process.pid = 100 + p;
+    process.role = p == 0 ? wire::kRoleConsumer : wire::kRoleWorker;
+    process.worker_id = p == 0 ? -1 : 0;
+    process.parent = p == 0 ? 0 : 100;
+    if (p == 0) process.facts = facts;
+    data.processes.push_back(process);
+    traces::ThreadInfo thread;
+    thread.process = ProcessId{p};
+    thread.tid = 100 + p;
+    data.threads.push_back(thread);
+    traces::Span span;
+    span.start = TimeNs{1'000'000 + 100 * static_cast<std::int64_t>(p)};
+    span.duration = TimeNs{50};
+    span.stage = p == 0 ? StageId::kRead : StageId::kFetch;
+    if (p > 0) span.batch = {0, generations[p - 1]};
+    data.spans.push_back({span});
+  }
+  return *BuildTimeline(*traces::MakeTrace(std::move(data)));
+}
+
+std::vector<std::string> NamesOf(const Timeline& timeline, Language language = Language::kEnglish) {
+  std::vector<std::string> names;
+  for (const Group& group : timeline.groups) {
+    names.push_back(GroupName(timeline, group, {"train.py:88", "train.py:97"}, language));
+  }
+  return names;
+}
+
+// A run with two loaders had five rows "worker 0".
+TEST(GroupNameTest, WorkersOfOneNumberAreToldApartByEpochAndLoader) {
+  EXPECT_THAT(NamesOf(WorkersOf({1}, {{"epoch.1", "0"}})),
+              ElementsAre("training process", "worker 0"));
+  EXPECT_THAT(NamesOf(WorkersOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "0"}})),
+              ElementsAre("training process", "worker 0 · epoch 1", "worker 0 · epoch 2"));
+  EXPECT_THAT(NamesOf(WorkersOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "1"}})),
+              ElementsAre("training process", "worker 0 · train.py:88", "worker 0 · train.py:97"));
+  EXPECT_THAT(NamesOf(WorkersOf({1, 2, 3}, {{"epoch.1", "0"}, {"epoch.2", "1"}, {"epoch.3", "0"}})),
+              ElementsAre("training process", "worker 0 · epoch 1 · train.py:88",
+                          "worker 0 · train.py:97", "worker 0 · epoch 2 · train.py:88"));
+}
+
+// "rank 1 training process" was cut before its last word in every rank.
+TEST(GroupNameTest, TheNameOfAProcessFollowsItsRank) {
+  Timeline timeline = WorkersOf({1}, {});
+  timeline.groups[0].rank = 0;
+  timeline.groups[1].rank = 1;
+  EXPECT_THAT(NamesOf(timeline), ElementsAre("rank 0: training", "rank 1: worker 0"));
+  EXPECT_THAT(NamesOf(timeline, Language::kChinese),
+              ElementsAre("rank 0：训练", "rank 1：工作进程 0"));
+}
+
+}  // namespace
+}  // namespace penstock::gui
