@@ -19,6 +19,7 @@ void Workspace::Reset() {
   groups = {};
   parts = {};
   samples = {};
+  map = {};
   plan.chosen = {};
   plan.plan.Forget();
   stages = StagesState{};
@@ -55,6 +56,7 @@ void Workspace::ForgetUnseen() {
     parts = {};
   }
   samples = {};
+  map = {};
   if (view != ViewId::kStages) {
     stages.lines = {};
     stages.tail = {};

@@ -107,7 +107,13 @@ struct Workspace {
     SpanRef span;
     SampleData data;
   };
-  std::array<KeptSample, 2> samples;          // the one shown last is first
+  std::array<KeptSample, 2> samples;  // the one shown last is first
+  struct KeptMap {
+    std::shared_ptr<const Timeline> timeline;
+    double width = 0;  // pixels
+    std::vector<std::vector<Box>> strips;
+  };
+  KeptMap map;                                // the small map above the rows
   Derived<std::string, Thumbnail> thumbnail;  // of the file that was asked for last
   std::string thumbnail_of;                   // that file
   bool panel_shown = false;  // the last frame of the timeline had a panel below its rows

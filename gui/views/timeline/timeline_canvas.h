@@ -75,8 +75,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row);
 // Draws background, boxes, counters and labels of all visible rows.
 void DrawRows(const TimelineCanvas& canvas);
 void DrawAxis(const TimelineCanvas& canvas, Area area);
-// Draws a small map of the whole trace: the training loop and the busiest other threads, with the
-// visible interval marked. Clicks and drags move this interval, and the wheel zooms it.
+// Draws a small map of the whole trace (MapStrips()), with the visible interval marked. Clicks and
+// drags move this interval, and the wheel zooms it.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);
 // Draws the selection, the arrows between the spans of the chosen span's batch, the search hits,
 // frames around the hovered and the chosen span, and a line at the pointer.

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/timeline/mini_map.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
@@ -230,32 +231,16 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
   const Window whole{0, canvas.timeline.length, area.width(), 2};
-  // The most important threads get one strip each: a training loop, then the busiest others.
-  std::vector<const Lane*> lanes;
-  const Lane* loop = nullptr;
-  for (const Group& group : canvas.timeline.groups) {
-    for (const std::size_t l : group.lanes) {
-      const Lane& lane = canvas.timeline.lanes[l];
-      if (group.kind != GroupKind::kOther) lanes.push_back(&lane);
-      const bool busier = loop == nullptr || lane.spans > loop->spans;
-      if (group.kind == GroupKind::kConsumer && busier) loop = &lane;
-    }
+  // The strips cost as much as all rows. They change with the timeline and the width only.
+  Workspace::KeptMap& map = canvas.workspace.map;
+  if (map.timeline != canvas.workspace.document.timeline || map.width != whole.width) {
+    map = {canvas.workspace.document.timeline, whole.width, MapStrips(canvas.timeline, whole)};
   }
-  std::stable_sort(lanes.begin(), lanes.end(), [loop](const Lane* a, const Lane* b) {
-    return a == loop || b == loop ? a == loop && b != loop : a->spans > b->spans;
-  });
-  if (lanes.empty()) {
-    for (const Lane& lane : canvas.timeline.lanes) lanes.push_back(&lane);
-  }
-  lanes.resize(std::min<std::size_t>(lanes.size(), 4));
-  const float strip = area.height() / static_cast<float>(std::max<std::size_t>(lanes.size(), 1));
-  std::vector<Box> boxes;
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    boxes.clear();
-    if (lanes[i]->levels.empty()) continue;
-    LayOut(lanes[i]->levels[0], canvas.timeline.length, whole, boxes);
+  const float strip =
+      area.height() / static_cast<float>(std::max<std::size_t>(map.strips.size(), 1));
+  for (std::size_t i = 0; i < map.strips.size(); ++i) {
     const float top = area.min.y + strip * static_cast<float>(i);
-    for (const Box& box : boxes) {
+    for (const Box& box : map.strips[i]) {
       list->AddRectFilled({area.min.x + box.x0, top + (1 - box.top) * (strip - 1)},
                           {area.min.x + box.x1, top + (1 - box.bottom) * (strip - 1)},
                           Ink(SpanColour(box.stage, box.colour, ui.theme), 0.75));
