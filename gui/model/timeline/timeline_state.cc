@@ -351,6 +351,14 @@ float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll, float h
   return scroll;
 }
 
+std::optional<ScrollThumb> ThumbOf(float height, float room, float scroll) {
+  constexpr float kShortest = 0.06F;  // a shorter thumb would hardly be seen
+  if (height <= room || room <= 0) return std::nullopt;
+  const float length = std::max(room / height, kShortest);
+  const float from = (1 - length) * std::clamp(scroll / (height - room), 0.0F, 1.0F);
+  return ScrollThumb{from, from + length};
+}
+
 std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row, std::int64_t at,
                               std::int64_t reach) {
   if (row.kind != RowKind::kLevel) return std::nullopt;

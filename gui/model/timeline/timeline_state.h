@@ -173,6 +173,14 @@ class RowMap {
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 
+// The thumb of the scroll bar, as a part of its length.
+struct ScrollThumb {
+  float from = 0;
+  float to = 1;
+};
+// nullopt if all rows fit. `height`: of all rows, of which `room` is visible from `scroll` on.
+[[nodiscard]] std::optional<ScrollThumb> ThumbOf(float height, float room, float scroll);
+
 // The span at `at` on the level of `row`, or the nearest span within `reach` (ns); nullopt if there
 // is none. Cost: O(log spans).
 [[nodiscard]] std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row,

@@ -168,6 +168,20 @@ void DrawGroupHead(const TimelineCanvas& canvas, const Row& row, const Colours& 
   }
 }
 
+// Draws a scroll bar at the right edge if some rows are out of sight.
+void DrawScrollBar(const TimelineCanvas& canvas) {
+  const auto thumb =
+      ThumbOf(canvas.RowsHeight(), canvas.RowsRoom(), canvas.workspace.timeline.scroll);
+  if (!thumb) return;
+  const Ui& ui = canvas.ui;
+  const float top = canvas.RowsTop();
+  const float height = canvas.plot.max.y - top;
+  const float x = canvas.plot.max.x - ui.Px(2);
+  ImGui::GetWindowDrawList()->AddRectFilled({x - ui.Px(5), top + thumb->from * height},
+                                            {x, top + thumb->to * height},
+                                            Ink(ui.palette().dim, 0.7), ui.Px(2.5F));
+}
+
 }  // namespace
 
 void TimelineCanvas::Place(std::span<const CounterTrack> counters) {
@@ -246,6 +260,7 @@ void DrawRows(const TimelineCanvas& canvas) {
                   Ink(p.accent, 0.7), ui.Px(1.5F));
   }
   list->PopClipRect();
+  DrawScrollBar(canvas);
   list->AddLine({canvas.plot.min.x, canvas.plot.min.y}, {canvas.plot.min.x, canvas.plot.max.y},
                 Ink(p.line));
 }

@@ -130,5 +130,17 @@ TEST(SpanAtTest, TakesTheLaterOfTwoSpansWhereOneEndsAndTheOtherBegins) {
   EXPECT_EQ(SpanAt(timeline, Row{.kind = RowKind::kLevel}, 100, 10)->index, 1U);
 }
 
+// Nothing had said that four of six workers lay below the window.
+TEST(TimelineStateTest, AScrollBarShowsWhichRowsAreInSight) {
+  EXPECT_FALSE(ThumbOf(300, 300, 0).has_value());
+  EXPECT_FALSE(ThumbOf(200, 300, 0).has_value());
+  const auto first = ThumbOf(600, 300, 0);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->from, 0);
+  EXPECT_EQ(first->to, 0.5F);
+  EXPECT_EQ(ThumbOf(600, 300, 300)->to, 1);
+  EXPECT_NEAR(ThumbOf(1e6F, 300, 0)->to, 0.06, 1e-6);
+}
+
 }  // namespace
 }  // namespace penstock::gui
