@@ -270,6 +270,15 @@ void ShowTip(const Ui& ui, std::string_view text) {
 
 }  // namespace
 
+bool SmallPill(const Ui& ui, const char* label) {
+  ImGui::PushFont(ui.small);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, ui.Px(2)});
+  const bool clicked = ImGui::Button(label);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  return clicked;
+}
+
 void Tip(const Ui& ui, std::string_view text) {
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ShowTip(ui, text);
 }

@@ -74,6 +74,10 @@ void EndScrolled(Area drawn);
 void BeginCard(const Ui& ui);
 void EndCard();
 
+// Draws a button with small letters, which is no higher than a line of a table. Returns whether it
+// was clicked.
+bool SmallPill(const Ui& ui, const char* label);
+
 // Shows a tooltip of one or more lines if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
 // Draws text at `at` in the current window. If the text is wider than `width`, it ends with an

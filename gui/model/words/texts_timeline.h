@@ -68,8 +68,9 @@
     "Drag to select, right click for a menu, Ctrl+wheel to zoom, W A S D to move, F1 for all keys", \
     "拖动选择，右键打开菜单，Ctrl+滚轮缩放，W A S D 移动，F1 查看全部按键") \
   X(kInView, "{} in view", "当前视图 {}") \
+  X(kMeanWhole, "mean, of whole spans", "均值（完整记录）") \
   X(kTableHide, "Hide (Q)", "隐藏（Q）") \
-  X(kTableShow, "Times in view (Q)", "窗口统计（Q）") \
+  X(kTableShow, "Times in view (Q)", "视图内耗时（Q）") \
   X(kPanelShow, "Show the panel (Q)", "显示面板（Q）") \
   X(kTableCommand, "Timeline: times in view, by stage", "时间线：当前视图各阶段的时间")
 // clang-format on

@@ -2,6 +2,7 @@
 //
 // Draws the time of each stage below the rows: in the selection, or in the visible window.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,7 +31,7 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
   ImGui::TableSetupColumn(ui.T(Text::kCount), 0, 1);
   ImGui::TableSetupColumn(ui.T(Text::kTime), 0, 1);
   ImGui::TableSetupColumn(ui.T(Text::kAtOnce), 0, 1);
-  ImGui::TableSetupColumn(ui.T(Text::kMean), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kMeanWhole), 0, 1);
   ImGui::TableSetupColumn("##longest", ImGuiTableColumnFlags_WidthFixed, ui.Px(80));
   ImGui::TableHeadersRow();
   if (old) ImGui::PushStyleColor(ImGuiCol_Text, Tint(ui.palette().dim));
@@ -53,7 +54,7 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
     ImGui::TextUnformatted(mean ? DurationText(*mean).c_str() : "–");
     ImGui::TableNextColumn();
     ImGui::PushID(static_cast<int>(sum.stage));
-    if (ImGui::SmallButton(ui.T(Text::kLongest))) longest = sum.stage;
+    if (SmallPill(ui, ui.T(Text::kLongest))) longest = sum.stage;
     ImGui::PopID();
   }
   if (old) ImGui::PopStyleColor();
@@ -102,6 +103,14 @@ void DrawSumsOf(const TimelineCanvas& canvas, TimeRange range, Area area) {
 
 }  // namespace
 
+float TableHeight(const Ui& ui, std::size_t stages, float most) {
+  const float row = std::max(ImGui::GetTextLineHeight(), FontPixels(ui.small) + ui.Px(4)) +
+                    2 * ImGui::GetStyle().CellPadding.y;
+  const float head = ui.Px(22) + FontPixels(ui.strong) + ui.Px(6) + row;
+  const float fit = std::max(1.0F, std::floor((most - head) / row));
+  return head + std::min(static_cast<float>(stages), fit) * row + 1;
+}
+
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
   const Ui& ui = canvas.ui;
   const Palette& p = ui.palette();
@@ -128,12 +137,10 @@ void DrawWindowPanel(const TimelineCanvas& canvas, Area area) {
   const Area inside = Panel(ui, area);
   DrawText(list, ui.strong, inside.min, Ink(p.text),
            ui.F(Text::kInView, DurationText(Seconds(TimeNs{range.length()}))));
-  ImGui::PushFont(ui.small);
   const char* hide = ui.T(Text::kTableHide);
-  const float button = ImGui::CalcTextSize(hide).x + 2 * ImGui::GetStyle().FramePadding.x;
-  ImGui::SetCursorScreenPos({inside.max.x - button, inside.min.y - ui.Px(2)});
-  if (ImGui::SmallButton(hide)) state.table = false;
-  ImGui::PopFont();
+  const float button = TextWidth(ui.small, hide) + 2 * ImGui::GetStyle().FramePadding.x;
+  ImGui::SetCursorScreenPos({inside.max.x - button, inside.min.y - ui.Px(3)});
+  if (SmallPill(ui, hide)) state.table = false;
   DrawTextRight(list, ui.small, inside.max.x - button - ui.Px(12), inside.min.y, Ink(p.dim),
                 RangeTimes(range));
   const Area below{{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max};

@@ -110,6 +110,9 @@ struct MenuPart {
 // Below the rows: draws the time of each stage in the selection, or in the visible window.
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area);
 void DrawWindowPanel(const TimelineCanvas& canvas, Area area);
+// The height, in pixels, that these panels need for a table of so many stages: of all rows, or of
+// as many whole rows as fit into `most`.
+[[nodiscard]] float TableHeight(const Ui& ui, std::size_t stages, float most);
 // Draws the chosen span below the rows: its facts, what is around and inside it, where the time of
 // its sample and of its batch goes.
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);

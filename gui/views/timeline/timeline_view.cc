@@ -226,9 +226,20 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
 // What is drawn below the rows.
 enum class Below : std::uint8_t { kGroups, kSelection, kSpan, kWindow, kHint };
 
+// The height of all rows, in pixels.
+float HeightOfRows(const Ui& ui, const Workspace& workspace,
+                   std::span<const CounterTrack> counters) {
+  const std::vector<Row> rows =
+      LayOutRows(*workspace.document.timeline, counters, workspace.timeline);
+  float height = 0;
+  for (const Row& row : rows) {
+    if (!row.pinned) height = std::max(height, row.top + row.height);
+  }
+  return ui.Px(height + PinnedHeight(rows));
+}
+
 // `room`: the height, in pixels, that is left for the rows if a panel is shown.
-Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const CounterTrack> counters,
-                float room) {
+Below BelowRows(const Workspace& workspace, float rows, float room) {
   const TimelineState& state = workspace.timeline;
   const bool spans = workspace.document.trace != nullptr && !workspace.document.timeline->preview;
   if (spans && AsksForTable(workspace.search.text)) {
@@ -242,12 +253,7 @@ Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const Counte
   // The table of the visible window is shown by itself if all rows still fit above it. It is not
   // shown while the trace grows, because each new state would have to be counted anew.
   if (document.live == Live::kWriting) return Below::kHint;
-  const std::vector<Row> rows = LayOutRows(*document.timeline, counters, state);
-  float height = 0;
-  for (const Row& row : rows) {
-    if (!row.pinned) height = std::max(height, row.top + row.height);
-  }
-  return ui.Px(height + PinnedHeight(rows)) <= room ? Below::kWindow : Below::kHint;
+  return rows <= room ? Below::kWindow : Below::kHint;
 }
 
 // A line about the mouse, and the button that shows what is hidden.
@@ -256,14 +262,12 @@ void DrawHint(const Ui& ui, Workspace& workspace, Area area) {
   const bool table = !state.selection && !state.span && !AsksForTable(workspace.search.text);
   const bool offered = table ? workspace.document.trace != nullptr : state.panel_hidden;
   float right = area.max.x;
-  ImGui::PushFont(ui.small);
   if (offered) {
     const char* label = ui.T(table ? Text::kTableShow : Text::kPanelShow);
-    right -= ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    right -= TextWidth(ui.small, label) + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::SetCursorScreenPos({right, area.min.y - ui.Px(2)});
-    if (ImGui::SmallButton(label)) state.TogglePanel(false);
+    if (SmallPill(ui, label)) state.TogglePanel(false);
   }
-  ImGui::PopFont();
   DrawShortened(ui, ui.small, {area.min.x + ui.Px(4), area.min.y}, Ink(ui.palette().dim),
                 ui.T(Text::kDragHint), right - area.min.x - ui.Px(16));
 }
@@ -296,10 +300,17 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const bool groups = AsksForTable(workspace.search.text);
   const float below_rows =
       std::clamp(area.height() * (groups ? 0.4F : 0.26F), ui.Px(158), ui.Px(groups ? 460 : 260));
-  const float room = area.max.y - (top + map + ui.Px(6) + axis) - below_rows;
-  const Below what = BelowRows(ui, workspace, counters, room);
+  const float whole = area.max.y - (top + map + ui.Px(6) + axis);
+  const float needed = HeightOfRows(ui, workspace, counters);
+  const Below what = BelowRows(workspace, needed, whole - below_rows);
   workspace.panel_shown = what != Below::kHint;
-  const float panel_height = workspace.panel_shown ? below_rows : FontPixels(ui.small) + ui.Px(11);
+  float panel_height = workspace.panel_shown ? below_rows : FontPixels(ui.small) + ui.Px(11);
+  if (what == Below::kWindow || what == Below::kSelection) {
+    // The table takes what the rows leave free, down to its last whole row.
+    const float free = whole - needed - ui.Px(16);
+    panel_height =
+        TableHeight(ui, timeline.stages.size(), std::max(below_rows, free) - ui.Px(6)) + ui.Px(6);
+  }
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};

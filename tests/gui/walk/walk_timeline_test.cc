@@ -2,6 +2,7 @@
 //
 // The keys and the mouse of the timeline.
 #include <string>
+#include <string_view>
 
 #include "gui/main/view_command.h"
 #include "tests/gui/walk/walk_menu.h"
@@ -372,6 +373,24 @@ TEST_F(WalkTimeline, ArrowsReachTheItemsOfAView) {
   EXPECT_FALSE(workspace().walking);
   Frames(2);
   EXPECT_EQ(ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard, 0);
+}
+
+// The last row of the table was cut through the middle, with 200 px free above.
+TEST_F(WalkTimeline, TheTableOfTheViewTakesTheHeightThatRowsLeaveFree) {
+  state().FoldAll(timeline(), true);
+  ASSERT_TRUE(Until([this] { return workspace().Times() != nullptr; }));
+  Frames(2);
+  ASSERT_TRUE(Until([this] { return workspace().panel_shown && !workspace().sums.busy(); }));
+  Frames(2);
+  int tables = 0;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (!window->WasActive || std::string_view(window->Name).find("sums") == std::string::npos) {
+      continue;
+    }
+    ++tables;
+    EXPECT_EQ(window->ScrollMax.y, 0) << window->Name;
+  }
+  EXPECT_GE(tables, 1);
 }
 
 }  // namespace
