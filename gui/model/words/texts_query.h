@@ -33,7 +33,7 @@
   X(kSqlFiles, "files", "文件") \
   X(kSqlBatches, "batches", "批次") \
   X(kSqlWorkers, "workers", "工作进程") \
-  X(kSqlSpans, "slow spans", "慢记录") \
+  X(kSqlSpans, "slow spans", "最慢的记录") \
   X(kSqlRow, "1 row, {}", "1 行，{}") \
   X(kSqlRows, "{} rows, {}", "{} 行，{}") \
   X(kSqlCut, "first rows only: {}, {}", "前 {} 行，{}") \
