@@ -105,6 +105,10 @@ struct CounterSample {
   std::int64_t value = 0;
 };
 
+// The name that an import gives to a thread in which PyTorch runs the backward pass, if the thread
+// has no name of its own.
+inline constexpr std::string_view kBackwardThread = "backward pass (autograd)";
+
 struct ThreadInfo {
   ProcessId process{};
   std::uint32_t tid = 0;

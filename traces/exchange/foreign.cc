@@ -175,7 +175,7 @@ void Foreign::Finish() {
     // The profiler's name for a thread repeats its number: "thread -1029147072 (python)".
     std::string& name = threads_[thread].name;
     if (waits_.count(thread) == 0 && (name.empty() || name.starts_with("thread "))) {
-      name = "backward pass (autograd)";
+      name = kBackwardThread;
     }
   }
   for (const auto& [thread, batches] : waits_) {

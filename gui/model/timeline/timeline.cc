@@ -98,6 +98,7 @@ void FillTotals(Level& level) {
 // A thread that puts batches but makes none feeds the queue of its worker. A thread that pins
 // batches, and neither makes nor uses them, is the loader's pin thread.
 LaneRole RoleOf(const Lane& lane) {
+  if (lane.label == traces::kBackwardThread) return LaneRole::kBackward;
   std::array<std::uint64_t, wire::kStageCount> count{};
   for (const Level& level : lane.levels) {
     for (std::size_t s = 0; s < count.size(); ++s) count[s] += level.totals.back().count[s];

@@ -91,8 +91,8 @@ struct DeviceStream {
   constexpr auto operator<=>(const DeviceStream&) const = default;
 };
 
-// The purpose of a loader's thread, as far as its spans show it.
-enum class LaneRole : std::uint8_t { kNone, kQueueFeeder, kPinThread };
+// The purpose of a thread of a loader or of PyTorch, as far as its spans show it.
+enum class LaneRole : std::uint8_t { kNone, kQueueFeeder, kPinThread, kBackward };
 
 // One thread, or one stream of a device.
 struct Lane {

@@ -35,6 +35,7 @@
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
   /* Names of processes and counters */ \
   X(kTraining, "training", "训练") \
+  X(kLaneBackward, "backward pass (autograd)", "反向传播（autograd）") \
   X(kOfRank, "rank {}: {}", "rank {}：{}") \
   X(kEpochN, "epoch {}", "epoch {}") \
   /* The chosen span */ \

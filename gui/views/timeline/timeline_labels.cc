@@ -155,6 +155,7 @@ std::string LaneLabel(const Ui& ui, const Lane& lane) {
   if (lane.stream) return ui.F(Text::kLaneStream, lane.stream->device, lane.stream->stream);
   if (lane.role == LaneRole::kQueueFeeder) return ui.T(Text::kLaneFeeder);
   if (lane.role == LaneRole::kPinThread) return ui.T(Text::kLanePin);
+  if (lane.role == LaneRole::kBackward) return ui.T(Text::kLaneBackward);
   return lane.label.empty() ? ui.F(Text::kLaneThread, lane.tid) : lane.label;
 }
 

@@ -155,7 +155,7 @@ TEST(LaneRoleTest, ThreadsOfALoaderAreNamedByWhatTheyDo) {
   const auto add = [&](std::uint32_t tid, std::vector<StageId> stages) {
     traces::ThreadInfo thread;
     thread.tid = tid;
-    thread.name = "python3";
+    thread.name = tid == 104 ? traces::kBackwardThread : "python3";
     data.threads.push_back(thread);
     std::vector<traces::Span> spans;
     for (const StageId stage : stages) {
@@ -171,12 +171,14 @@ TEST(LaneRoleTest, ThreadsOfALoaderAreNamedByWhatTheyDo) {
   add(101, {StageId::kPut, StageId::kPut});
   add(102, {StageId::kGet, StageId::kPin});
   add(103, {StageId::kDecode});
+  add(104, {StageId::kMark});  // the window names it in its own language
   const Timeline timeline = *BuildTimeline(*traces::MakeTrace(std::move(data)));
-  ASSERT_EQ(timeline.lanes.size(), 4U);
+  ASSERT_EQ(timeline.lanes.size(), 5U);
   EXPECT_EQ(timeline.lanes[0].role, LaneRole::kNone);
   EXPECT_EQ(timeline.lanes[1].role, LaneRole::kQueueFeeder);
   EXPECT_EQ(timeline.lanes[2].role, LaneRole::kPinThread);
   EXPECT_EQ(timeline.lanes[3].role, LaneRole::kNone);
+  EXPECT_EQ(timeline.lanes[4].role, LaneRole::kBackward);
 }
 
 }  // namespace
