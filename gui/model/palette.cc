@@ -80,9 +80,9 @@ Pair ColoursOf(StageId stage) {
     case StageId::kSync:
       return {Hex(0xc97b6b), Hex(0xa8503d)};
     case StageId::kCopy:
-      return {Hex(0xd8c49a), Hex(0x8a7440)};
+      return {Hex(0xd8c49a), Hex(0xac9856)};
     case StageId::kCall:
-      return {Hex(0xa3b3c2), Hex(0x57687a)};
+      return {Hex(0xa3b3c2), Hex(0x2b3d56)};
     case StageId::kBlock:
       return {Hex(0xb9b2a5), Hex(0x7d766a)};
     case StageId::kNone:

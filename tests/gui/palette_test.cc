@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace penstock::gui {
 namespace {
@@ -49,6 +50,12 @@ TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
     EXPECT_GE(DistanceForDeuteranope(StageColour(StageId::kWait, theme),
                                      StageColour(StageId::kStep, theme)),
               15);
+    // They lie beside each other in the rows of a training process. In the light theme the
+    // distances were 13 and 5.
+    for (const auto& [one, other] :
+         {std::pair(StageId::kPin, StageId::kCopy), std::pair(StageId::kStep, StageId::kCall)}) {
+      EXPECT_GE(DistanceForDeuteranope(StageColour(one, theme), StageColour(other, theme)), 15);
+    }
   }
 }
 

@@ -264,6 +264,16 @@ const Group* Timeline::GroupOf(std::uint32_t lane) const {
   return group == groups.end() ? nullptr : &*group;
 }
 
+std::vector<std::uint8_t> Timeline::ColoursOf(StageId stage) const {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::uint8_t> colours;
+  for (const NamedPart& part : names) {
+    const bool known = std::find(colours.begin(), colours.end(), part.colour) != colours.end();
+    if (part.stage == stage && !known && colours.size() < kMost) colours.push_back(part.colour);
+  }
+  return colours;
+}
+
 SpanDetail DetailOf(const Span& span) {
   SpanDetail detail;
   detail.batch = span.batch.index;

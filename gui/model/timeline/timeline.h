@@ -168,6 +168,9 @@ struct Timeline {
 
   // The process of a lane; nullptr if there is none.
   [[nodiscard]] const Group* GroupOf(std::uint32_t lane) const;
+  // The colours of the names with most time in a stage, at most three; empty if its spans have the
+  // colour of the stage.
+  [[nodiscard]] std::vector<std::uint8_t> ColoursOf(traces::StageId stage) const;
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
   [[nodiscard]] std::int64_t end(SpanRef ref) const { return level(ref).end(ref.index); }

@@ -34,6 +34,7 @@
   X(kKeyQuotes, "in the search: a name exactly as typed", "搜索时：按原文匹配名称") \
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
   /* Names of processes and counters */ \
+  X(kByName, "{} (by name)", "{}（按名称）") \
   X(kTraining, "training", "训练") \
   X(kLaneBackward, "backward pass (autograd)", "反向传播（autograd）") \
   X(kOfRank, "rank {}: {}", "rank {}：{}") \

@@ -75,6 +75,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row);
 // Draws background, boxes, counters and labels of all visible rows.
 void DrawRows(const TimelineCanvas& canvas);
 void DrawAxis(const TimelineCanvas& canvas, Area area);
+// Draws the legend, which is also the filter: a click hides a stage or shows it again.
+void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y);
 // Draws a small map of the whole trace (MapStrips()), with the visible interval marked. Clicks and
 // drags move this interval, and the wheel zooms it.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);

@@ -102,6 +102,11 @@ TEST(NameColoursTest, TheLegendListsTheNamesThatTakeMostTime) {
   EXPECT_EQ(timeline.names[0].time, 500 * 900);
   EXPECT_EQ(timeline.names[1].colour, ColourOfName(kConv));
   EXPECT_EQ(timeline.names[2].colour, ColourOfName(kAdd));
+  // The swatch of "mark" was grey, which no span was.
+  const std::vector<std::uint8_t> swatch = timeline.ColoursOf(StageId::kMark);
+  ASSERT_FALSE(swatch.empty());
+  EXPECT_EQ(swatch.front(), ColourOfName(kMul));
+  EXPECT_TRUE(timeline.ColoursOf(StageId::kDecode).empty());
   std::vector<testing::TestSpan> many;
   for (int i = 0; i < 40; ++i) {
     many.push_back({i * 1000, i + 1, StageId::kMark, wire::kNoBatch, "op" + std::to_string(i)});
