@@ -10,6 +10,7 @@
 
 #include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/report.h"
+#include "gui/model/timeline/experiments.h"
 
 namespace penstock::gui {
 namespace {
@@ -237,6 +238,13 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
   if (std::any_of(lines.begin(), lines.end(), contains)) {
     notes.emplace_back(TextOf(Text::kSharesNest, language));
   }
+  return notes;
+}
+
+std::vector<std::string> TableNotes(const analyzer::RunModel& run, std::span<const StageLine> lines,
+                                    std::size_t ranks, Language language) {
+  std::vector<std::string> notes = ShareNotes(lines, ranks, language);
+  if (!ExperimentsOf(run).empty()) notes.emplace_back(TextOf(Text::kStagesProbed, language));
   return notes;
 }
 

@@ -70,6 +70,10 @@ struct StageLine {
 // that some stages contain others.
 [[nodiscard]] std::vector<std::string> ShareNotes(std::span<const StageLine> lines,
                                                   std::size_t ranks, Language language);
+// These notes, and that the table counts windows in which experiments slowed the run down.
+[[nodiscard]] std::vector<std::string> TableNotes(const analyzer::RunModel& run,
+                                                  std::span<const StageLine> lines,
+                                                  std::size_t ranks, Language language);
 
 // The stages in the order in which data passes them, each followed by the 32 parts with most time,
 // longest first. Without a range the numbers are the report's own.

@@ -34,6 +34,9 @@
   X(kKeyQuotes, "in the search: a name exactly as typed", "搜索时：按原文匹配名称") \
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
   /* Names of processes and counters */ \
+  X(kExperiment, "experiment: all but {} takes {} times as long", "实验：除{}外，其余耗时为 {} 倍") \
+  X(kExperimentAll, "experiment: everything takes {} times as long", "实验：全部耗时为 {} 倍") \
+  X(kStagesProbed, "includes windows in which experiments slowed the run down", "含实验放慢运行的窗口") \
   X(kByName, "{} (by name)", "{}（按名称）") \
   X(kTraining, "training", "训练") \
   X(kLaneBackward, "backward pass (autograd)", "反向传播（autograd）") \

@@ -192,7 +192,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   constexpr std::size_t kMostSlowLines = 3;
   const analyzer::Report& report = workspace.Shown().analysis->report;
   const std::vector<std::string> notes =
-      ShareNotes(lines, report.diagnosis.ranks.rows.size(), ui.language);
+      TableNotes(report.diagnosis.run, lines, report.diagnosis.ranks.rows.size(), ui.language);
   const std::string said = SlowBatchesSentence(report, ui.language);
   const std::vector<std::string> slow =
       said.empty() ? std::vector<std::string>()

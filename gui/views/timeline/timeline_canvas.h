@@ -91,6 +91,11 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row);
 [[nodiscard]] std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas);
 // Draws the list of bookmarks and notes over the right part of the rows.
 void DrawMarks(const TimelineCanvas& canvas, Area area);
+// Draws the windows of experiments as a strip on the axis and a shade behind the rows. A card says
+// what the window under the pointer slowed down. DrawExperimentNames() says it in the plot, where a
+// window is wide enough.
+void DrawExperiments(const TimelineCanvas& canvas, Area axis);
+void DrawExperimentNames(const TimelineCanvas& canvas);
 // Draws a flag for each bookmark, and a band for each note, on the axis.
 void DrawMarkFlags(const TimelineCanvas& canvas, Area axis);
 // Draws the menu of the right button while it is open.

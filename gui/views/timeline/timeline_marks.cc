@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/timeline/experiments.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
@@ -40,7 +42,53 @@ bool DrawMark(const Ui& ui, const std::string& flag, TimeRange range, bool* remo
   return chosen;
 }
 
+// The experiments in the visible window.
+std::vector<Experiment> ExperimentsIn(const TimelineCanvas& canvas) {
+  const auto& analysis = canvas.workspace.document.analysis;
+  if (!analysis) return {};
+  std::vector<Experiment> found = ExperimentsOf(analysis->report.diagnosis.run);
+  std::erase_if(found, [&](const Experiment& one) {
+    return one.range.to <= canvas.window.from || one.range.from >= canvas.window.to;
+  });
+  return found;
+}
+
 }  // namespace
+
+void DrawExperiments(const TimelineCanvas& canvas, Area axis) {
+  const Ui& ui = canvas.ui;
+  const Rgb colour = ui.palette().accent;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const Experiment& experiment : ExperimentsIn(canvas)) {
+    const float x0 = std::max(canvas.X(experiment.range.from), canvas.plot.min.x);
+    const float x1 = std::max(std::min(canvas.X(experiment.range.to), canvas.plot.max.x), x0 + 1);
+    list->AddRectFilled({x0, axis.max.y - ui.Px(4)}, {x1, axis.max.y}, Ink(colour, 0.8));
+    list->AddRectFilled({x0, axis.max.y}, {x1, canvas.plot.max.y}, Ink(colour, 0.07));
+    const bool over = ImGui::IsMouseHoveringRect({x0, axis.min.y}, {x1, axis.max.y});
+    if (!over || !ImGui::IsWindowHovered()) continue;
+    const std::string text = ExperimentText(experiment, ui.language);
+    BeginCard(ui);
+    Paragraph(ui, ui.body, ui.palette().text, text, TextWidth(ui.body, text) + 1);
+    EndCard();
+  }
+}
+
+void DrawExperimentNames(const TimelineCanvas& canvas) {
+  const Ui& ui = canvas.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float y = canvas.plot.max.y - FontPixels(ui.small) - ui.Px(4);
+  for (const Experiment& experiment : ExperimentsIn(canvas)) {
+    const float x0 = std::max(canvas.X(experiment.range.from), canvas.plot.min.x) + ui.Px(4);
+    const float x1 = std::min(canvas.X(experiment.range.to), canvas.plot.max.x);
+    const std::string text = ExperimentText(experiment, ui.language);
+    const float width = TextWidth(ui.small, text);
+    if (x0 + width + ui.Px(4) > x1) continue;
+    list->AddRectFilled({x0 - ui.Px(3), y - ui.Px(1)},
+                        {x0 + width + ui.Px(3), y + FontPixels(ui.small) + ui.Px(2)},
+                        Ink(ui.palette().panel), ui.Px(3));
+    DrawText(list, ui.small, {x0, y}, Ink(ui.palette().text), text);
+  }
+}
 
 void DrawMarkFlags(const TimelineCanvas& canvas, Area axis) {
   const Ui& ui = canvas.ui;

@@ -188,6 +188,7 @@ void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered) 
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(canvas.plot.min, canvas.plot.max, true);
+  DrawExperimentNames(canvas);
   DrawSelection(canvas);
   const std::optional<SpanRef> chosen = canvas.workspace.timeline.span;
   if (chosen) DrawWay(canvas, *chosen);
@@ -220,6 +221,7 @@ void DrawAxis(const TimelineCanvas& canvas, Area area) {
     DrawText(list, ui.small, {left, area.min.y + ui.Px(2)}, Ink(p.dim), tick.text);
     last = left + width;
   }
+  DrawExperiments(canvas, area);
   DrawMarkFlags(canvas, area);
   list->PopClipRect();
   list->AddLine({area.min.x, area.max.y}, area.max, Ink(p.line));

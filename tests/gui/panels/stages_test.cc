@@ -222,6 +222,12 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   wait.id.stage = StageId::kWait;
   EXPECT_EQ(ShareNotes({&wait, 1}, 1, Language::kEnglish).size(), 1U);
   EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "all 3 ranks together");
+  analyzer::RunModel run;
+  EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 2U);
+  run.loaders.resize(1);
+  run.loaders[0].probes = {{wire::kProbeNothing, 2, 0, 1'000'000'000}};
+  EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).back(),
+            TextOf(Text::kStagesProbed, Language::kEnglish));
 }
 
 TEST_F(StagesTest, TheTailIsLongestFirstAndLeadsToItsSpans) {

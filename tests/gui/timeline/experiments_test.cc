@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/experiments.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace penstock::gui {
+namespace {
+
+// Workers stood still in windows of record --probe, and nothing in the timeline said why.
+TEST(ExperimentsTest, WindowsThatSlowTheRunDownSayWhatTheySpare) {
+  analyzer::RunModel run;
+  EXPECT_TRUE(ExperimentsOf(run).empty());
+  run.begin = TimeNs{1'000};
+  run.loaders.resize(1);
+  run.loaders[0].probes = {{wire::kProbePlain, 1, 1'000, 2'000},
+                           {wire::kProbeDecode, 2, 2'000, 3'000},
+                           {wire::kProbePlain, 1, 3'000, 4'000},
+                           {wire::kProbeNothing, 2, 4'000, 5'000}};
+  const std::vector<Experiment> found = ExperimentsOf(run);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].range, (TimeRange{1'000, 2'000}));
+  EXPECT_EQ(ExperimentText(found[0], Language::kEnglish),
+            "experiment: all but decode takes 2 times as long");
+  EXPECT_EQ(ExperimentText(found[1], Language::kEnglish),
+            "experiment: everything takes 2 times as long");
+}
+
+}  // namespace
+}  // namespace penstock::gui
