@@ -17,8 +17,8 @@ using traces::StageId;
 constexpr std::size_t kMostDensityCells = 65'536;
 constexpr std::size_t kFewSpans = 2'048;
 constexpr std::size_t kFewestCells = 256;
-constexpr int kSteps = 12;       // possible heights of a share in a column
-constexpr double kLeast = 1e-3;  // columns that a span without length takes
+constexpr int kSteps = 12;            // possible heights of a share in a column
+constexpr double kLeastCover = 1e-3;  // columns that a span without length takes
 
 constexpr ColourCell kNoColours = {kColourOfStage, kColourOfStage};
 
@@ -155,7 +155,7 @@ void LayOutSpans(const Level& level, const Window& window, std::size_t first, st
       // least one step high. The minimum is for the column, since many short spans may share it.
       const Cell cell{{static_cast<std::uint8_t>(StageIndex(level.shape[i]))}, {255}};
       const std::uint8_t colour = level.detail[i].colour;
-      pen.Cover(x0, std::max(x1, x0 + kLeast * window.column), cell, {colour, colour});
+      pen.Cover(x0, std::max(x1, x0 + kLeastCover * window.column), cell, {colour, colour});
       continue;
     }
     pen.Flush();

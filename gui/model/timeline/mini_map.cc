@@ -20,9 +20,9 @@ struct Column {
   std::array<std::uint8_t, wire::kStageCount> colour{};
 
   [[nodiscard]] float sum() const {
-    float sum = 0;
-    for (const float part : covered) sum += part;
-    return sum;
+    float all = 0;
+    for (const float part : covered) all += part;
+    return all;
   }
 };
 

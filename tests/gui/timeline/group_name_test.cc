@@ -19,8 +19,8 @@ using ::testing::ElementsAre;
 using traces::StageId;
 
 // A training process, and a worker of number 0 for each iterator in `generations`.
-Timeline WorkersOf(const std::vector<std::uint16_t>& generations,
-                   const std::map<std::string, std::string>& facts) {
+Timeline RunOf(const std::vector<std::uint16_t>& generations,
+               const std::map<std::string, std::string>& facts) {
   traces::TraceData data;
   for (std::uint32_t p = 0; p <= generations.size(); ++p) {
     traces::ProcessInfo process;
@@ -54,20 +54,19 @@ std::vector<std::string> NamesOf(const Timeline& timeline, Language language = L
 
 // A run with two loaders had five rows "worker 0".
 TEST(GroupNameTest, WorkersOfOneNumberAreToldApartByEpochAndLoader) {
-  EXPECT_THAT(NamesOf(WorkersOf({1}, {{"epoch.1", "0"}})),
-              ElementsAre("training process", "worker 0"));
-  EXPECT_THAT(NamesOf(WorkersOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "0"}})),
+  EXPECT_THAT(NamesOf(RunOf({1}, {{"epoch.1", "0"}})), ElementsAre("training process", "worker 0"));
+  EXPECT_THAT(NamesOf(RunOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "0"}})),
               ElementsAre("training process", "worker 0 · epoch 1", "worker 0 · epoch 2"));
-  EXPECT_THAT(NamesOf(WorkersOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "1"}})),
+  EXPECT_THAT(NamesOf(RunOf({1, 2}, {{"epoch.1", "0"}, {"epoch.2", "1"}})),
               ElementsAre("training process", "worker 0 · train.py:88", "worker 0 · train.py:97"));
-  EXPECT_THAT(NamesOf(WorkersOf({1, 2, 3}, {{"epoch.1", "0"}, {"epoch.2", "1"}, {"epoch.3", "0"}})),
+  EXPECT_THAT(NamesOf(RunOf({1, 2, 3}, {{"epoch.1", "0"}, {"epoch.2", "1"}, {"epoch.3", "0"}})),
               ElementsAre("training process", "worker 0 · epoch 1 · train.py:88",
                           "worker 0 · train.py:97", "worker 0 · epoch 2 · train.py:88"));
 }
 
 // "rank 1 training process" was cut before its last word in every rank.
 TEST(GroupNameTest, TheNameOfAProcessFollowsItsRank) {
-  Timeline timeline = WorkersOf({1}, {});
+  Timeline timeline = RunOf({1}, {});
   timeline.groups[0].rank = 0;
   timeline.groups[1].rank = 1;
   EXPECT_THAT(NamesOf(timeline), ElementsAre("rank 0: training", "rank 1: worker 0"));
