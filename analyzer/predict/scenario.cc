@@ -211,7 +211,7 @@ void DoubtSteps(Pipeline& changed, const Pipeline& from) {
 // the loop may lose its core. Source: ours, two cores, programs that nobody had tuned for: four
 // workers made -15, -9, -2, +6 and +14 % of what was predicted from one or two.
 void DoubtTurns(Pipeline& changed, const Pipeline& from) {
-  constexpr double kTurns = 0.1;
+  constexpr double kTurns = 0.1;      // with twice as many workers as cores
   constexpr double kNoneBelow = 0.7;  // of what bounds the rate
   if (changed.workers == from.workers || changed.workers <= changed.cores) return;
   const Sums sums = SumsOf(changed);
@@ -219,7 +219,8 @@ void DoubtTurns(Pipeline& changed, const Pipeline& from) {
   const double turn = std::max({sums.loop, sums.making / changed.workers, of_cores});
   if (!(turn > 0)) return;
   const double bound = std::clamp((of_cores / turn - kNoneBelow) / (1 - kNoneBelow), 0.0, 1.0);
-  changed.doubt = std::hypot(changed.doubt, kTurns * bound);
+  const double more = std::min(1.0, (changed.workers - changed.cores) / changed.cores);
+  changed.doubt = std::hypot(changed.doubt, kTurns * more * bound);
 }
 
 // Shortens steps to their length without workers on the loop's core. Keeps their CPU time.

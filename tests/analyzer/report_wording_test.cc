@@ -32,9 +32,10 @@ std::size_t Count(std::string_view text, std::string_view part) {
   return count;
 }
 
-TEST(ReportWordingTest, AlmostAllIsNotWrittenWithDecimalsOfAHundred) {
-  EXPECT_EQ(PercentText(0.9996), "100 %");
+TEST(ReportWordingTest, AlmostAllIsNotWrittenAsAll) {
+  EXPECT_EQ(PercentText(0.9996), "99.96 %");
   EXPECT_EQ(PercentText(0.9994), "99.9 %");
+  EXPECT_EQ(PercentText(0.99997), "100 %");
 }
 
 TEST(ReportWordingTest, TwoLoadersAreBoth) {
@@ -61,7 +62,7 @@ TEST(ReportWordingTest, OneStepIsNotAllSteps) {
         Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5), Give<"one">(one)));
   };
   EXPECT_EQ(ends(true).rfind("With this step the run", 0), 0u) << ends(true);
-  EXPECT_EQ(ends(false).rfind("With all steps the run", 0), 0u) << ends(false);
+  EXPECT_EQ(ends(false).rfind("With the whole plan the run", 0), 0u) << ends(false);
 }
 
 TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
@@ -72,7 +73,7 @@ TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
   suggestion.changes = false;
   suggestion.missing = report.plan.missing;
   const std::string text = ReportText(report, Colour::kOff);
-  EXPECT_EQ(Count(text, "not enough: needs 16"), 1u) << text;
+  EXPECT_EQ(Count(text, "Not enough: needs 16"), 1u) << text;
 }
 
 TEST(ReportWordingTest, NoTwoEmptyLinesFollowEachOther) {

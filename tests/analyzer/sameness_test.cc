@@ -282,7 +282,7 @@ TEST(NotCheckedTest, SaysWhyRepeatedWorkIsNotKnown) {
   once.epochs = 1;
   // A run may read its files again within one epoch, so the need names what an epoch is.
   EXPECT_EQ(NeedsOfRepeatedWork(MakeSynthetic(once)),
-            "two epochs (the loop has to iterate over the loader again)");
+            "two epochs (the loader was iterated once)");
 }
 
 Change Iterable(const char* shards) {

@@ -340,11 +340,11 @@ TEST(ReasonTest, APlanNamesItsNeedUnlessTheVerdictDoes) {
   const Report without = BuildReport(*traces::MakeTrace({}), "t");
   const std::string text = ReportText(without, Colour::kOff);
   EXPECT_NE(text.find("needs the batches of a loader"), std::string::npos) << text;
-  EXPECT_EQ(text.find("the verdict says why"), std::string::npos) << text;
+  EXPECT_EQ(text.find("The verdict says why"), std::string::npos) << text;
   Synthetic run;
   run.batches = 3;
   const std::string hint = ReportText(BuildReport(*SyntheticTrace(run), "t"), Colour::kOff);
-  EXPECT_NE(hint.find("the verdict says why"), std::string::npos) << hint;
+  EXPECT_NE(hint.find("The verdict says why"), std::string::npos) << hint;
 }
 
 TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {

@@ -123,13 +123,13 @@ TEST_F(WalkFunctions, EveryThemeAndLanguageDrawsEveryFrame) {
   }
 }
 
-TEST_F(WalkFunctions, WithoutFollowedCallsACommandThatSaysWhyIsCopied) {
+TEST_F(WalkFunctions, WithoutFollowedCallsTheCommandThatRecordsAgainIsCopied) {
   ShowRun();
   workspace().view = ViewId::kStages;
   workspace().functions = true;
   Frames(2);
   for (float y = 150; y < 500 && workspace().copied.empty(); y += 6) Click(915, y);
-  EXPECT_TRUE(workspace().copied.starts_with("penstock doctor -- ")) << workspace().copied;
+  EXPECT_TRUE(workspace().copied.starts_with("penstock record -- ")) << workspace().copied;
 }
 
 TEST_F(WalkFunctions, WhereItWasSwitchedOffTheCommandSwitchesItOn) {
