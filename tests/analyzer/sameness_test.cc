@@ -281,8 +281,7 @@ TEST(NotCheckedTest, SaysWhyRepeatedWorkIsNotKnown) {
   Synthetic once = Repeats();
   once.epochs = 1;
   // A run may read its files again within one epoch, so the need names what an epoch is.
-  EXPECT_EQ(NeedsOfRepeatedWork(MakeSynthetic(once)),
-            "two epochs (the loader was iterated once)");
+  EXPECT_EQ(NeedsOfRepeatedWork(MakeSynthetic(once)), "two epochs (the loader was iterated once)");
 }
 
 Change Iterable(const char* shards) {

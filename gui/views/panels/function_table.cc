@@ -89,7 +89,9 @@ void DrawColumns(const Ui& ui, std::span<const FunctionColumn> columns, Area are
     ImGui::TableHeader(ui.T(Text::kColumnFunctionName));
     for (const FunctionColumn& column : columns) {
       ImGui::TableNextColumn();
-      HeadRight(ui, column.title, column.tip);
+      // The head may be shortened.
+      HeadRight(ui, column.title,
+                column.tip.empty() ? column.title : column.title + "\n" + column.tip);
     }
     rows();
     ImGui::EndTable();
@@ -106,7 +108,7 @@ void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view,
                      ui.F(of_loop ? Text::kInLoop : Text::kInMaking, UnitName(ui, profile.stage)) +
                          "\n" + ui.T(Text::kColumnOwnTip),
                      0.9F},
-      FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.35F},
+      FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.6F},
       FunctionColumn{ui.T(Text::kColumnAllCalls), each + "\n" + ui.T(Text::kColumnAllCallsTip),
                      1.35F},
       FunctionColumn{ui.T(Text::kColumnCallCount), each, 0.7F}};

@@ -200,6 +200,9 @@ std::vector<SeenText> Shortened(const Scene& scene) {
     const std::string& said = text.call.text;
     if (said == kEllipsis || !said.ends_with(kEllipsis) || said.ends_with("……")) continue;
     if (said.find('/') != std::string::npos || SeenBox(text).empty()) continue;
+    constexpr float kTooThin = 3;  // pixels of the last row of a list, which nobody can point at
+    const Box& seen = text.glyphs.front().seen;
+    if (seen.y1 - seen.y0 < kTooThin) continue;
     shortened.push_back(text);
   }
   return shortened;

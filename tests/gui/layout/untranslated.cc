@@ -13,12 +13,12 @@ namespace {
 
 // Words that stay English in Chinese texts: units, names of products, keys, and words that occur in
 // code or in a program's output.
-constexpr std::array<std::string_view, 33> kKept = {
+constexpr std::array<std::string_view, 34> kKept = {
     "ms",         "us",     "ns",     "px",      "Penstock",   "penstock", "Python",
     "python",     "Pillow", "pillow", "Kineto",  "Nsight",     "Perfetto", "Kornia",
     "accelerate", "Numba",  "torch",  "pytorch", "simplejpeg", "Esc",      "Ctrl",
     "Shift",      "Alt",    "Home",   "Enter",   "pid",        "epoch",    "rank",
-    "mmap",       "stdio",  "mean",   "std",     "autograd"};
+    "mmap",       "stdio",  "mean",   "std",     "autograd",   "wall"};
 
 bool IsLetter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
