@@ -72,8 +72,11 @@ def _write_own_byte_code():
             made_from = int.from_bytes(file.read(16)[8:12], "little")
     except OSError:
         made_from = -1
-    if made_from != int(os.stat(__file__).st_mtime) & 0xFFFFFFFF:
-        _SPEC.loader.get_code(_SPEC.name)
+    try:
+        if made_from != int(os.stat(__file__).st_mtime) & 0xFFFFFFFF and os.access(_OURS, os.W_OK):
+            _SPEC.loader.get_code(_SPEC.name)
+    except Exception:
+        pass
 
 
 def _install():

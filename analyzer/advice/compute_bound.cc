@@ -31,7 +31,7 @@ double ShareOfNccl(const RuleInput& input) {
 void ComputeBound(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
   const double wait = input.diagnosis.wait_fraction;
-  if (wait >= 0.05) return;
+  if (wait >= 0.05 || input.loader().steady.batches == 0) return;  // 0: the wait is not known
   if (FindLoopTransforms(input)) return;  // the step does work that belongs to loading
   const DeviceActivity& device = input.loader().device;
   Finding finding;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "analyzer/stats/quantile.h"
@@ -66,31 +67,41 @@ void TellStage(const std::vector<const Batch*>& slow, const std::vector<const Ba
   result.waits = result.cpu_known && long_ones.cpu - usual.cpu < extra / 2;
 }
 
-// The worker that made most of `batches`, as an index into the trace's processes, with its share.
-std::pair<std::int32_t, double> MostlyBy(const std::vector<const Batch*>& batches) {
-  std::map<std::int32_t, std::size_t> made;
-  for (const Batch* batch : batches) ++made[batch->worker_process];
-  const auto most = std::max_element(
-      made.begin(), made.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {most->first, static_cast<double>(most->second) / static_cast<double>(batches.size())};
+// Worker numbers by process. Unless workers persist, each epoch has new processes with the same
+// numbers. A process whose number is not known counts as a worker of its own.
+std::map<std::int32_t, std::int32_t> WorkerNumbers(const LoaderRun& run) {
+  std::map<std::int32_t, std::int32_t> numbers;
+  for (const WorkerRun& worker : run.workers) {
+    const auto process = static_cast<std::int32_t>(worker.process.value);
+    numbers[process] = worker.worker_id >= 0 ? worker.worker_id : -2 - process;
+  }
+  return numbers;
 }
 
 void TellWorker(const LoaderRun& run, const std::vector<const Batch*>& slow,
                 const std::vector<const Batch*>& others, SlowBatches& result) {
   constexpr double kMostOfThem = 0.8;
-  if (run.workers.size() < 2 || slow.size() < kFewestToPlace) return;
-  const auto [process, share] = MostlyBy(slow);
-  const auto of_others = std::count_if(
-      others.begin(), others.end(),
-      [process = process](const Batch* batch) { return batch->worker_process == process; });
-  const double usual = static_cast<double>(of_others) / static_cast<double>(others.size());
-  result.several_workers = share < kMostOfThem;
-  if (share < kMostOfThem || usual > kMostOfThem - 0.2) return;
-  for (const WorkerRun& worker : run.workers) {
-    if (static_cast<std::int32_t>(worker.process.value) == process) {
-      result.worker = worker.worker_id;
+  const std::map<std::int32_t, std::int32_t> numbers = WorkerNumbers(run);
+  std::set<std::int32_t> workers;
+  for (const auto& [process, number] : numbers) workers.insert(number);
+  if (workers.size() < 2 || slow.size() < kFewestToPlace) return;
+  const auto made = [&numbers](const std::vector<const Batch*>& batches) {
+    std::map<std::int32_t, double> shares;
+    for (const Batch* batch : batches) {
+      const auto found = numbers.find(batch->worker_process);
+      shares[found == numbers.end() ? -1 : found->second] +=
+          1 / static_cast<double>(batches.size());
     }
-  }
+    return shares;
+  };
+  const std::map<std::int32_t, double> of_slow = made(slow);
+  const auto most = std::max_element(
+      of_slow.begin(), of_slow.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  const double usual = made(others)[most->first];
+  result.several_workers = most->second < kMostOfThem;
+  if (result.several_workers || usual > kMostOfThem - 0.2) return;
+  if (most->first >= 0) result.worker = most->first;
 }
 
 void TellWhen(const SteadyState& steady, const std::vector<const Batch*>& slow,

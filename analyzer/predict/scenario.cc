@@ -162,7 +162,6 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
       demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
     }
   });
-  if (loader == 0 && !setup.pin_thread) DoubtAsking(changed, setup.asking);
 }
 
 // Adds the useful work of PyTorch's thread pool in the training process to the work of workers, in
@@ -339,6 +338,9 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   changed.beside = BesideUnder(pipeline, setting);
   ChangeWorkers(changed, pipeline, facts);
   if (setting.pin) ChangePin(changed, *setting.pin, facts);
+  if (pipeline.workers == 0 && !changed.sample_tasks && !changed.pin_thread) {
+    DoubtAsking(changed, changed.asking);
+  }
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
   if (setting.step) ChangeStep(changed, *setting.step);
   if (setting.step_load) changed.step_load = *setting.step_load;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -97,6 +98,18 @@ void TakeInterval(const Diagnosis& diagnosis, const PlanStep& step, Prediction& 
   predicted.rate.high = predicted.rate.estimate * of.high / of.estimate;
 }
 
+// Whether an option of `penstock whatif` is the change of a step of the plan.
+bool IsStep(std::string_view option, std::string_view step) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Pair, 6> kSame = {{{"--ram-cache", "ram_cache"},
+                                          {"--pack", "pack"},
+                                          {"--decoder simplejpeg", "decoder"},
+                                          {"--transfer u8", "transfer_u8"},
+                                          {"--gpu augment", "gpu_augment"},
+                                          {"--gpu decode,augment", "gpu_decode"}}};
+  return std::find(kSame.begin(), kSame.end(), Pair{option, step}) != kSame.end();
+}
+
 // The first step of the plan is predicted by itself, as findings and tried changes are.
 void TakeIntervals(Report& report) {
   if (report.plan.steps.empty()) return;
@@ -110,7 +123,7 @@ void TakeIntervals(Report& report) {
     TakeInterval(report.diagnosis, first, *finding.predicted);
   }
   for (TriedChange& change : report.changes) {
-    TakeInterval(report.diagnosis, first, change.predicted);
+    if (IsStep(change.option, first.id)) TakeInterval(report.diagnosis, first, change.predicted);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/program_name.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
@@ -143,7 +145,8 @@ SideFacts FactsOfSide(const Side& of) {
 }  // namespace
 
 double ShownPoints(const Change& wait) {
-  return std::round(100 * wait.after) - std::round(100 * wait.before);
+  const auto shown = [](double share) { return std::strtod(PercentText(share).c_str(), nullptr); };
+  return shown(wait.after) - shown(wait.before);
 }
 
 Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate) {

@@ -163,12 +163,13 @@ Statement LimitAfter(const PlanStep& step) {
 
 Statement CostOf(const PlanStep& step) {
   const PlanCost& cost = step.cost;
-  return Say<words::kPlanCostIs>(GiveIf<"lines">(cost.lines > 0, cost.lines),
-                                 GiveIf<"workers">(cost.other_workers, cost.workers),
-                                 GiveIf<"ram">(cost.other_ram && cost.ram > 0, cost.ram),
-                                 Give<"batches">(cost.batches_alone), Give<"cached">(cost.cached),
-                                 Give<"same">(!cost.other_ram && !cost.other_workers),
-                                 GiveIf<"disk">(cost.disk > 0, cost.disk));
+  return Say<words::kPlanCostIs>(
+      GiveIf<"lines">(cost.lines > 0, cost.lines),
+      GiveIf<"workers">(cost.other_workers, cost.workers),
+      GiveIf<"ram">(cost.other_ram && cost.ram > 0, cost.ram),
+      Give<"batches">(cost.batches_alone || cost.workers == 0), Give<"cached">(cost.cached),
+      Give<"same">(cost.ram > 0 && !cost.other_ram && !cost.other_workers),
+      GiveIf<"disk">(cost.disk > 0, cost.disk));
 }
 
 std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {

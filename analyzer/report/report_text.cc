@@ -187,24 +187,6 @@ std::string FindingsText(const Report& report, const Paint& paint) {
   return text;
 }
 
-std::string SuggestionText(const Report& report) {
-  const Diagnosis& diagnosis = report.diagnosis;
-  if (!diagnosis.loader) return "";
-  const Suggestion& suggestion = diagnosis.loader->suggestion;
-  if (!suggestion.changes) {
-    // The plan has said the same reason.
-    if (!suggestion.missing.empty() && suggestion.missing == report.plan.missing) return "";
-    return Labelled("suggestion", English(Keep(report)));
-  }
-  const std::string code = SuggestedCode(diagnosis);
-  return Labelled(diagnosis.ranks.several() ? "each rank" : "suggestion",
-                  code.empty() ? English(SuggestedSetting(suggestion)) : code) +
-         Labelled("", fmt::format("predicted {}; next bottleneck: {}",
-                                  English(PredictionOf(suggestion.predicted, diagnosis)),
-                                  FactorName(suggestion.next_bottleneck))) +
-         Labelled("", English(suggestion.note));
-}
-
 // The lines to paste for the plan.
 std::string PasteText(const Report& report) {
   const std::string_view label = report.diagnosis.ranks.several() ? "each rank" : "to paste";
@@ -277,7 +259,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
           PlanText(plan, colour, PlanDetail::kSteps) + "\n";
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += findings + "\n";
-  text += report.plan.missing.empty() ? PasteText(report) : SuggestionText(report);
+  if (report.plan.missing.empty()) text += PasteText(report);
   if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));

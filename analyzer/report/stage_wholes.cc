@@ -61,19 +61,25 @@ StageWholes WholesOf(const RunModel& run, const StageTable& table, const PartOfR
   wholes.making = table.DataTime();
   wholes.run = part == nullptr ? run.duration() : part->seconds;
   const std::int64_t last = LastOnDevices(table);
-  double unended = 0;
+  std::map<std::uint32_t, const Batch*> last_of;  // by training process
   for (const LoaderRun& loader : run.loaders) {
     for (const Batch& batch : loader.batches) {
       if (part != nullptr && !(batch.was_delivered() && part->holds(batch.wait_start))) continue;
       wholes.loop += batch.wait() + batch.loop_step();
-      if (batch.step_end == kNever && batch.was_delivered() && last > batch.delivered) {
-        unended += Seconds(TimeNs{last - batch.delivered});
-      }
+      if (!batch.was_delivered()) continue;
+      const Batch*& latest = last_of[loader.config.consumer.value];
+      if (latest == nullptr || batch.delivered > latest->delivered) latest = &batch;
     }
     for (const WorkerRun& worker : loader.workers) wholes.lives += worker.busy + worker.idle;
     if (part != nullptr) continue;
     // The next() that ends an epoch is a wait too.
     for (const Epoch& epoch : loader.epochs) wholes.loop += epoch.stop;
+  }
+  double unended = 0;
+  for (const auto& [process, batch] : last_of) {
+    if (batch->step_end == kNever && last > batch->delivered) {
+      unended += Seconds(TimeNs{last - batch->delivered});
+    }
   }
   if (wholes.loop <= 0) {
     wholes.loop = wholes.run;

@@ -355,6 +355,9 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   if (auto uneven = UnevenTurns(play.steady, grid.configurations, rate_under)) {
     grid.notes.push_back(*std::move(uneven));
   }
+  if (auto slower = OneWorkerIsSlower(grid.configurations, play.changed.facts)) {
+    grid.notes.push_back(*std::move(slower));
+  }
   return grid;
 }
 

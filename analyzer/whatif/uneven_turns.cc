@@ -102,4 +102,24 @@ std::optional<Statement> UnevenTurns(const Pipeline& steady,
   return std::nullopt;
 }
 
+std::optional<Statement> OneWorkerIsSlower(const std::vector<Configuration>& rates,
+                                           const LoaderFacts& facts) {
+  constexpr double kSlower = 1.03;
+  constexpr double kMostOfIt = 0.5;
+  const auto with = [&rates](int workers) {
+    return std::find_if(rates.begin(), rates.end(),
+                        [workers](const Configuration& one) { return one.workers == workers; });
+  };
+  const auto none = with(0);
+  const auto one = with(1);
+  if (none == rates.end() || one == rates.end() || none->batch != one->batch) return std::nullopt;
+  const double without = none->predicted.rate.estimate;
+  const double slower = one->predicted.rate.estimate;
+  if (!(slower > 0) || without < kSlower * slower) return std::nullopt;
+  const double longer = one->batch * (1 / slower - 1 / without);  // seconds a batch
+  const double cost = facts.fresh.batch + one->batch * facts.fresh.sample + facts.fresh.touch;
+  if (cost < kMostOfIt * longer) return std::nullopt;
+  return Say<words::kOneWorkerIsSlower>(Give<"cost">(cost));
+}
+
 }  // namespace penstock::analyzer

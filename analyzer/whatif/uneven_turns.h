@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/predict/scenario.h"
 #include "analyzer/simulate/pipeline.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/statement.h"
@@ -29,5 +30,11 @@ using RateUnder = std::function<double(const Pipeline& pipeline, const Configura
 [[nodiscard]] std::optional<Statement> UnevenTurns(const Pipeline& steady,
                                                    const std::vector<Configuration>& rates,
                                                    const RateUnder& rate_under);
+
+// Says that one worker is slower than none because of the fresh memory that its batches need.
+// nullopt if it is not slower by 3 %, or if this memory costs less than half of the difference.
+// `rates`: the same as above. Other loaders than the main one are not considered.
+[[nodiscard]] std::optional<Statement> OneWorkerIsSlower(const std::vector<Configuration>& rates,
+                                                         const LoaderFacts& facts);
 
 }  // namespace penstock::analyzer

@@ -81,10 +81,12 @@ inline constexpr Message kComputeBound{
     "{nccl_share:%0} 为 NCCL 内核，用于与其他 GPU 交换数据并等待它们]。"};
 inline constexpr Message kLeaveDataPath{
     "compute-bound.do",
-    "[few?Record 32 batches or more to be sure; in these {few:count} batches the loop hardly waits "
+    "[few?Record more batches to be sure; in the batches that counted ({few:count}) the loop "
+    "hardly "
+    "waits "
     "for data, so faster data would probably not make the run faster.|Leave the data path alone: "
     "faster data would not make this run faster.]",
-    "[few?请录制 32 个以上批次以便确定；在这 {few:count} 个批次中，循环几乎不等待数据，"
+    "[few?请录制更多批次以便确定；在计入的 {few:count} 个批次中，循环几乎不等待数据，"
     "因此数据再快，运行可能也不会更快。|不必改动数据通路：数据再快，此次运行也不会更快。]"};
 
 inline constexpr Message kKernelLaunchBound{

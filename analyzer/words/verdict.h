@@ -85,7 +85,8 @@ inline constexpr Message kInTurn{
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
-    "[few?In the {few:count} batches that count, the training step|The training step] holds the "
+    "[few?In the batches that counted ({few:count}), the training step|The training step] holds "
+    "the "
     "run back, not the data: at {rate:rate} {unit:words}, the loop waits for data {wait:%0} of the "
     "time[, and with data that costs nothing the run would be only {headroom:times}x as fast]",
     "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "

@@ -98,10 +98,13 @@ class CardMaker {
       return {Say(Text::kThroughput), kNoFigure, "", Say(Text::kTooFewBatches), Tone::kUnknown};
     }
     const bool whole = diagnosis_.whole_run && steady.steady;
-    std::string line = whole ? Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate))
-                       : steady.steady ? IntervalText(steady.rate, language_)
-                                       : Fill(Text::kOfFewBatches, steady.batches);
-    if (!whole && diagnosis_.whole_rate > 0 && !shown_) {
+    std::string line =
+        whole ? Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate))
+        : steady.steady
+            ? IntervalText(steady.rate, language_)
+            : Fill(Text::kOfFewBatches,
+                   diagnosis_.whole_run ? diagnosis_.run.loader().batches.size() : steady.batches);
+    if (!diagnosis_.whole_run && diagnosis_.whole_rate > 0 && !shown_) {
       const bool probed = !diagnosis_.run.loader().probes.empty();
       line = Beside(line, Fill(probed ? Text::kWholeRunProbed : Text::kWholeRun,
                                ShortNumber(diagnosis_.whole_rate)));
@@ -135,11 +138,15 @@ class CardMaker {
   }
 
   Text WhyNotPredicted() const {
+    namespace words = analyzer::words;
     const analyzer::Statement& needs = diagnosis_.needs;
-    if (needs.Is(analyzer::words::kNeedsExplained)) return Text::kSimulationUnlike;
-    const bool unseen =
-        needs.Is(analyzer::words::kNeedsSight) || needs.Is(analyzer::words::kNeedsMaking);
-    return unseen ? Text::kHowMadeUnknown : Text::kTooLittleToSay;
+    if (needs.Is(words::kNeedsExplained)) return Text::kSimulationUnlike;
+    const bool unseen = needs.Is(words::kNeedsSight) || needs.Is(words::kNeedsMaking);
+    if (unseen) return Text::kHowMadeUnknown;
+    const bool enough = needs.Is(words::kNeedsLevel) || needs.Is(words::kNeedsOneLoader) ||
+                        needs.Is(words::kNeedsOrdinaryWaits) ||
+                        needs.Is(words::kNeedsRunningLoader);
+    return enough ? Text::kNotPredictable : Text::kTooLittleToSay;
   }
 
   Card Workers() const {

@@ -350,7 +350,8 @@ std::string CounterTitle(const CounterTrack& track, const analyzer::Report& repo
   const Text name = CounterName(track.kind);
   if (track.kind != CounterKind::kReadyBatches) return std::string(TextOf(name, language));
   std::string title = TitleOfRank(report, name, language);
-  if (LoaderNames(report).size() > 1) title += "  ·  " + report.diagnosis.run.loader().name;
+  const std::string& loader = report.diagnosis.run.loader().name;
+  if (LoaderNames(report).size() > 1 && !loader.empty()) title += "  ·  " + loader;
   return title;
 }
 

@@ -65,6 +65,10 @@ void Shift(std::int64_t from, Analysis* analysis) {
     finding.from += by;
     finding.to += by;
   }
+  if (auto& slow = analysis->report.slow_batches; slow && slow->between) {
+    slow->between->first += from;
+    slow->between->second += from;
+  }
 }
 
 std::uintmax_t SizeOf(const std::filesystem::path& path) {

@@ -39,8 +39,9 @@ bool UsesWindow(const analyzer::Diagnosis& diagnosis) {
          steady.in_window.size() == diagnosis.run.loader().batches.size();
 }
 
-// Means over the batches that the diagnosis uses. Requires: diagnosis.loader.
-Means MeansOf(const analyzer::Diagnosis& diagnosis) {
+// Means over the batches that the diagnosis uses. `pauses`: if these are all batches, the steps
+// that were pauses count too. Requires: diagnosis.loader.
+Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
   const analyzer::LoaderRun& run = diagnosis.run.loader();
   const analyzer::SteadyState& steady = diagnosis.loader->steady;
   const bool window = UsesWindow(diagnosis);
@@ -77,11 +78,15 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis) {
       sum.pin += pinned;
       sum.wait += batch.wait() - got - pinned;
     }
-    if (batch.step_end != analyzer::kNever) {
+    // In the window, the step before a batch belongs to its interval, unless it was a pause.
+    const bool paused = !pauses && i < steady.paused.size() && steady.paused[i];
+    const Batch* all = paused ? nullptr : &batch;
+    const Batch* step = window ? analyzer::StepBefore(run, steady, i) : all;
+    if (step != nullptr && step->step_end != analyzer::kNever) {
       stepped += 1;
-      const double copy = std::min(batch.h2d, batch.step());
+      const double copy = std::min(step->h2d, step->step());
       sum.h2d += copy;
-      sum.step += batch.step() - copy;
+      sum.step += step->step() - copy;
     }
   }
   const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
@@ -163,7 +168,7 @@ Text NameOf(Factor factor) {
 }
 
 double MeanStep(const analyzer::Diagnosis& diagnosis) {
-  return MeansOf(diagnosis).step;
+  return MeansOf(diagnosis, false).step;
 }
 
 Ribbon BuildRibbon(const Report& report) {
@@ -171,10 +176,11 @@ Ribbon BuildRibbon(const Report& report) {
   if (!report.diagnosis.loader) return ribbon;
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
   const Factor bottleneck = report.diagnosis.bottleneck;
-  const Means means = MeansOf(report.diagnosis);
+  const Means means = MeansOf(report.diagnosis, true);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
-  ribbon.steady = UsesWindow(report.diagnosis);
+  ribbon.window = UsesWindow(report.diagnosis);
+  ribbon.steady = ribbon.window && report.diagnosis.loader->steady.steady;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
                        Factor factor) {
     if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});

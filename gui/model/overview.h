@@ -38,7 +38,8 @@ struct Ribbon {
   double loop_time = 0;
   int workers = 0;  // 0: the training loop makes the batches itself
   bool workers_known = true;
-  bool steady = false;  // the means are those of the steady part; otherwise of all batches
+  bool window = false;  // the means are of the batches that count; otherwise of all batches
+  bool steady = false;  // these batches are a steady part
   [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);

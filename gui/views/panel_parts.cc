@@ -113,10 +113,13 @@ void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Are
 }
 
 void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area) {
-  // A part of a run may lack what the whole run has.
-  const NextCommand next = workspace.Range() ? NextCommand{}
-                                             : CommandToPredict(workspace.Shown().analysis->report,
-                                                                *workspace.document.trace);
+  // A part of a run may lack what the whole run has. The trace is not there while only the analysis
+  // is ready.
+  const bool part = ObeysRange(workspace.view) && workspace.Range().has_value();
+  const auto& trace = workspace.document.trace;
+  const NextCommand next = part || trace == nullptr
+                               ? NextCommand{}
+                               : CommandToPredict(workspace.Shown().analysis->report, *trace);
   if (next.command.empty()) return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), why);
   DrawNextCommand(ui, workspace, ui.T(Text::kCannotPredict), why, next, area);
 }
@@ -127,11 +130,12 @@ Nothing NothingRecorded(const Workspace& workspace) {
 }
 
 Nothing NoLoader(const Workspace& workspace) {
-  if (workspace.Range()) {
+  const auto& trace = workspace.document.trace;  // nullptr while only the analysis is ready
+  const analyzer::Report& whole = workspace.document.analysis->report;
+  if (trace == nullptr || whole.diagnosis.run.has_loader()) {
     return {Text::kNoLoader, Text::kNoLoaderWhy, Text::kRecordLoader, kRecordCommand};
   }
-  const NextCommand next =
-      CommandToPredict(workspace.Shown().analysis->report, *workspace.document.trace);
+  const NextCommand next = CommandToPredict(whole, *trace);
   return {Text::kNoLoader, Text::kNoLoaderWhy, next.how, next.command};
 }
 

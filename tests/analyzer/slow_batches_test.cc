@@ -69,6 +69,30 @@ TEST(SlowBatchesTest, NamesTheWorkerAndTheTime) {
   EXPECT_TRUE(Says(report, "of worker 0; all between "));
 }
 
+// Workers that do not persist are new processes with the same numbers in each epoch.
+TEST(SlowBatchesTest, WorkersOfSeveralEpochsAreThoseOfTheirNumbers) {
+  const auto report = [](int workers) {
+    Synthetic run;
+    run.workers = workers;
+    run.epochs = 4;
+    run.batches = 80;
+    run.costs = [workers](int, int index) {
+      Costs costs;
+      if (index % (10 * workers) == 9 * workers) costs.decode += 20;  // always of worker 0
+      return costs;
+    };
+    return BuildReport(*testing::SyntheticTrace(run), "t.penstock");
+  };
+  const Report one = report(1);
+  ASSERT_TRUE(one.slow_batches);
+  EXPECT_FALSE(one.slow_batches->several_workers);
+  EXPECT_FALSE(one.slow_batches->worker) << "there is no other to compare it with";
+  const Report two = report(2);
+  ASSERT_TRUE(two.slow_batches);
+  EXPECT_FALSE(two.slow_batches->several_workers);
+  EXPECT_EQ(two.slow_batches->worker, 0);
+}
+
 TEST(SlowBatchesTest, TimeWithoutComputingIsWaiting) {
   const Report report = WithSlow([](int index) { return index % 21 == 20; }, 0.3);
   ASSERT_TRUE(report.slow_batches);

@@ -18,6 +18,7 @@
 #include "analyzer/simulate/pipeline.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/whatif/uneven_turns.h"
 #include "analyzer/words/assumptions.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
@@ -316,6 +317,27 @@ TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
   const std::string note = UnevenNote(EveryTwelfth(), {3, 4, 5, 6, 7});
   EXPECT_EQ(note.substr(0, 28), "6 workers are slower than 5 ") << note;
   EXPECT_EQ(UnevenNote(EveryTwelfth(), {3, 5, 7}), "");
+}
+
+TEST(GridTest, SaysWhyOneWorkerIsSlowerThanNone) {
+  std::vector<Configuration> rates(2);
+  for (int workers : {0, 1}) {
+    rates[static_cast<std::size_t>(workers)].workers = workers;
+    rates[static_cast<std::size_t>(workers)].batch = 16;
+  }
+  rates[0].predicted.rate.estimate = 160;  // 100 ms a batch
+  rates[1].predicted.rate.estimate = 128;  // 125 ms
+  LoaderFacts facts;
+  facts.fresh.batch = 4e-3;
+  facts.fresh.sample = 1e-3;
+  const auto said = OneWorkerIsSlower(rates, facts);
+  ASSERT_TRUE(said);
+  EXPECT_NE(English(*said).find("about 20.0 ms of CPU time a batch"), std::string::npos)
+      << English(*said);
+  facts.fresh.sample = 0;  // the memory explains too little
+  EXPECT_FALSE(OneWorkerIsSlower(rates, facts));
+  rates[1].predicted.rate.estimate = 160;
+  EXPECT_FALSE(OneWorkerIsSlower(rates, facts));
 }
 
 TEST(GridTest, NamesNoTurnsWhereMoreWorkersAreSlowerForOtherReasons) {

@@ -105,6 +105,18 @@ TEST(OverviewTest, WaitAndGetMakeUpTheWaitForData) {
   EXPECT_TRUE(ribbon.steady);
 }
 
+TEST(OverviewTest, PausesAreNoPartOfTheMeanStep) {
+  Synthetic run;
+  run.batches = 200;
+  run.costs = [](int, int index) {
+    analyzer::testing::Costs costs{.decode = 4, .step = 10};
+    if (index == 80 || index == 140) costs.step = 5000;  // a checkpoint
+    return costs;
+  };
+  const analyzer::Report report = ReportOf(run);
+  EXPECT_NEAR(MeanStep(report.diagnosis), 10e-3, 1e-3);
+}
+
 // The host's time in the call, which a GPU's own copies outlast or fall short of.
 TEST(OverviewTest, TheHostsTimeInACopyIsNamedAsACall) {
   Synthetic run;

@@ -73,7 +73,7 @@ TEST(VerdictTest, AStepThatAFewBatchesShowIsSaidOfThem) {
   report.diagnosis.loader->steady.steady = false;
   report.diagnosis.loader->steady.batches = 5;
   EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis))
-                  .starts_with("In the 5 batches that count, the training step holds"));
+                  .starts_with("In the batches that counted (5), the training step holds"));
   EXPECT_TRUE(Has(ChineseOf(report), "在仅有的 5 个批次中")) << ChineseOf(report);
 }
 

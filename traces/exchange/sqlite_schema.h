@@ -58,7 +58,8 @@ CREATE VIEW spans AS
   FROM span JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id
     LEFT JOIN string n ON n.id = name_id LEFT JOIN string o ON o.id = object_id;
 -- What does each stage take, as the report says it? A stage inside itself counts once, and what a
--- sample does besides reading, decoding and tokenizing is augmenting, with or without a name.
+-- sample does besides reading, decoding and tokenizing is augmenting, with or without a name. Only
+-- steps of loaders that are used together differ: here they contain the waits for the other loaders.
 CREATE VIEW stage_summary AS
   SELECT stage, count, wall_ns + queued_ns AS wall_ns, cpu_ns, min_ns, wall_ns / count AS mean_ns,
     max_ns, bytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/files/compare_notes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -46,9 +47,11 @@ CompareNote NoteOfRate(const CompareAnswer& answer, Language language) {
 CompareNote NoteOfWait(const CompareAnswer& answer, Language language) {
   const analyzer::Change& wait = answer.comparison.wait;
   const auto points = [](double value) { return fmt::format("{:+.0f}", value); };
+  const double shown = analyzer::ShownPoints(wait);
   return NoteOf(answer, wait, wait.after < wait.before,
-                Filled(Text::kPointsRange, language, points(analyzer::ShownPoints(wait)),
-                       points(100 * wait.ratio.low), points(100 * wait.ratio.high)),
+                Filled(Text::kPointsRange, language, points(shown),
+                       points(std::min(shown, 100 * wait.ratio.low)),
+                       points(std::max(shown, 100 * wait.ratio.high))),
                 language);
 }
 

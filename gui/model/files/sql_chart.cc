@@ -22,8 +22,20 @@ bool IsId(std::string_view column) {
   return column == "id" || column == "pid" || column == "tid" || column.ends_with("_id");
 }
 
+// Nanoseconds of one unit of a column of times. 0: it has no times; "_per_s" is a rate.
+double NsOf(std::string_view column) {
+  if (column.ends_with("_ns")) return 1;
+  return column.ends_with("_s") && !column.ends_with("per_s") ? 1e9 : 0;
+}
+
 bool IsTime(std::string_view column) {
-  return column.ends_with("_ns") || column.ends_with("_s");
+  return NsOf(column) > 0;
+}
+
+// A moment of the run is no amount.
+bool IsMoment(std::string_view column) {
+  return column == "at_ns" || column == "start_ns" || column == "fetch_ns" ||
+         column == "fetched_ns" || column == "delivered_ns";
 }
 
 // Whether no two rows have the same in the column.
@@ -58,7 +70,8 @@ std::optional<std::size_t> ValueColumn(const SqlTable& table, std::size_t withou
   std::optional<std::size_t> bytes;
   std::optional<std::size_t> other;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (c == without || IsId(table.columns[c]) || !IsNumeric(table, c)) continue;
+    if (c == without || !IsNumeric(table, c)) continue;
+    if (IsId(table.columns[c]) || IsMoment(table.columns[c])) continue;
     if (IsTime(table.columns[c])) return c;
     if (!bytes && table.columns[c].ends_with("bytes")) bytes = c;
     if (!other) other = c;
@@ -101,6 +114,7 @@ std::optional<SqlChart> SqlCurveOf(const SqlTable& table) {
 }
 
 std::string WithoutUnit(std::string_view column) {
+  if (!IsTime(column)) return std::string(column);
   for (const std::string_view unit : {"_ns", "_s"}) {
     if (column.size() > unit.size() && column.ends_with(unit)) column.remove_suffix(unit.size());
   }
@@ -136,7 +150,7 @@ std::string SqlChartTitle(const SqlTable& table, const SqlChart& chart, Language
 }
 
 std::function<std::string(double)> SqlAxisText(std::string_view column, double low, double high) {
-  const double to_ns = column.ends_with("_ns") ? 1 : column.ends_with("_s") ? 1e9 : 0;
+  const double to_ns = NsOf(column);
   // Three figures tell ticks apart on an axis that begins near zero, but not on one far from it.
   const double length = high - low;
   const bool far = length < 0.25 * std::max(std::abs(low), std::abs(high));

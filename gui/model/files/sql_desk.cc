@@ -36,7 +36,7 @@ std::string CsvValueText(const SqlValue& value) {
 std::string RealText(double value) {
   const double size = std::abs(value);
   if (!(size >= 1e-4 && size < 1e15)) return fmt::format("{:.9g}", value);
-  const int before = size < 1 ? 1 : static_cast<int>(std::log10(size)) + 1;
+  const int before = static_cast<int>(std::floor(std::log10(size))) + 1;
   std::string text = fmt::format("{:.{}f}", value, std::max(0, 9 - before));
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);
@@ -140,6 +140,8 @@ std::vector<SqlColumnFit> SqlColumnFits(const SqlTable& table) {
       std::string text = SqlValueText(row[c]);
       if (text.size() > fits[c].longest.size()) fits[c].longest = std::move(text);
     }
+    constexpr std::size_t kMostShown = 400;  // characters
+    if (!fits[c].numeric) fits[c].longest = analyzer::PlainText(fits[c].longest, kMostShown);
   }
   return fits;
 }

@@ -66,7 +66,11 @@ void WriteStageLine(const StageRow& row, const std::string& parent, Csv& csv) {
   } else {
     csv.Text("");
   }
-  csv.Count(row.count);
+  if (row.rest) {
+    csv.Text("");
+  } else {
+    csv.Count(row.count);
+  }
   if (row.mixed) {
     csv.Text("").Text("");
   } else {

@@ -276,7 +276,8 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
     model.profiles.push_back(UnitProfileOf(profile, read));
     const analyzer::StageTotals& all = report.diagnosis.run.stages[profile.stage];
     if (all.count > 0) {
-      model.profiles.back().mean_time = Seconds(all.wall) / static_cast<double>(all.count);
+      model.profiles.back().mean_time =
+          Seconds(all.wall + all.inside) / static_cast<double>(all.count);
     }
   }
   const auto of_samples = [](const UnitProfile& one) {

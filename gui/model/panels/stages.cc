@@ -351,8 +351,8 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const bool part = question.id.part.value != 0;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   const bool derived = question.id.stage == StageId::kStep && analyzer::DerivesSteps(run);
-  ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
-    if (derived || counted.stage != question.id.stage) return;
+  const auto offer = [&](ThreadId thread, const Counted& counted) {
+    if (counted.stage != question.id.stage) return;
     // A synthetic read is the wait before a read. It is time of the stage, but not a call.
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
     const bool wanted = part ? !counted.synthetic && counted.span->name == question.id.part
@@ -364,7 +364,8 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
       call.wall = wall;
       return call;
     });
-  });
+  };
+  if (!derived) ForEachCall(extent, stop, offer);
   if (derived) {
     ForEachDerivedStep(extent, run, [&](const analyzer::LoopStep& step) {
       keeper.Offer(static_cast<std::int64_t>(step.seconds * 1e9),

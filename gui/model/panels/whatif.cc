@@ -38,13 +38,22 @@ WhatIf Suggested(const Diagnosis& diagnosis) {
   return what;
 }
 
+namespace {
+
+// The greatest number of workers that can be chosen.
+int MostWorkers(const Diagnosis& diagnosis) {
+  const double cores = diagnosis.loader->pipeline.cores;
+  const int most = std::max({static_cast<int>(std::ceil(2 * cores)),
+                             Recorded(diagnosis).workers + 2, Suggested(diagnosis).workers, 4});
+  return std::min(most, 128);
+}
+
+}  // namespace
+
 WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
   WhatIfLimits limits;
   const WhatIf recorded = Recorded(diagnosis);
-  const double cores = diagnosis.loader->pipeline.cores;
-  const int most = std::max({static_cast<int>(std::ceil(2 * cores)), recorded.workers + 2,
-                             Suggested(diagnosis).workers, 4});
-  limits.workers = std::min(most, 128);
+  limits.workers = MostWorkers(diagnosis);
   limits.prefetch = std::max(16, recorded.prefetch);
   limits.batch = std::max(4 * recorded.batch, 8);
   limits.recorded_step = MeanStep(diagnosis);
@@ -118,7 +127,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   }
   const bool tasks = diagnosis.run.loader().config.sample_tasks;
   // About twenty points at most: more would be too slow to follow the slider.
-  const int most = LimitsOf(diagnosis).workers;
+  const int most = MostWorkers(diagnosis);
   const int stride = std::max(1, (most + 15) / 16);
   std::set<int> counts = {chosen.workers, Recorded(diagnosis).workers};
   for (int w = tasks ? 1 : 0; w <= most; w += stride) counts.insert(w);

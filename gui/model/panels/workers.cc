@@ -101,6 +101,7 @@ void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) 
   const double span = at.back() - at.front();
   line.curve_known = at.size() >= kFewest && span >= 1;
   line.growth_known = line.curve_known && span >= analyzer::kLeastGrowthTime;
+  line.growth_short = !line.growth_known;
 }
 
 // Growth that may be chance is none, as in the sentence about the memory of the workers.
@@ -263,7 +264,8 @@ std::string AgainstText(const WorkerLine& worker, Language language) {
 
 std::string GrowthText(const WorkerLine& worker, Language language) {
   if (worker.memory < 0) return std::string(kNotKnown);
-  if (!worker.growth_known) return std::string(TextOf(Text::kTooShort, language));
+  if (worker.growth_short) return std::string(TextOf(Text::kTooShort, language));
+  if (!worker.growth_known) return std::string(kNotKnown);
   if (worker.growth <= 0) return std::string(TextOf(Text::kNoGrowth, language));
   const auto a_minute = static_cast<std::uint64_t>(worker.growth * 60);
   return Filled(Text::kPerMinute, language, "+" + analyzer::BytesText(a_minute));

@@ -51,6 +51,7 @@ struct WorkerLine {
   double most_memory = 0;
   double growth = 0;          // bytes a second; 0: none that is certain (analyzer::Growth)
   bool growth_known = false;  // enough samples over analyzer::kLeastGrowthTime
+  bool growth_short = false;  // not known because there were too few of them
   bool curve_known = false;   // enough samples to prefer this kind of memory
 };
 

@@ -21,7 +21,7 @@
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
   X(kOfWholeLoop, "of the whole loop", "的全程循环时间") \
-  X(kTooFewBatches, "too few batches: 32 are needed", "批次太少：需要 32 个以上") \
+  X(kTooFewBatches, "too few batches: 32 are enough", "批次太少：32 个即足够") \
   X(kNeedsBatchesOrImages, "no batch and no image was seen: penstock doctor shows what can be", \
     "没有看到批次和图像：penstock doctor 可说明能看到什么") \
   X(kNeedsDataLoader, "none was seen: record a run with a DataLoader", \

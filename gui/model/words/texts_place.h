@@ -27,7 +27,8 @@
   X(kLifeRest, "other", "其他") \
   X(kLifeRestTip, "Other: handing over batches, between two batches, and delays that experiments add", "其他：交付批次、两批之间，以及实验加入的延时") \
   X(kNoWorkersButLoop, "No workers: the loop makes its batches itself (num_workers=0)", "没有工作进程：批次由训练循环自己生成（num_workers=0）") \
-  X(kStagesOfAllRanks, "all {} ranks together", "全部 {} 个 rank 合计") \
+  X(kNotPredictable, "not predicted: the verdict says why", "无法预测：原因见结论") \
+  X(kStagesOfAllRanks, "the {} recorded ranks together", "录制到的 {} 个 rank 合计") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \

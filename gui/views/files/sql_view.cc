@@ -83,7 +83,7 @@ float SqlColumnWidth(const Ui& ui, const std::string& title, const SqlColumnFit&
   if (fit.numeric) {
     return std::max(head, static_cast<float>(fit.longest.size()) * TextWidth(ui.body, "0"));
   }
-  const float text = TextWidth(ui.body, analyzer::PlainText(fit.longest, 400));
+  const float text = TextWidth(ui.body, fit.longest);
   return std::max(head, std::min(text, ui.Px(360)) + ui.Px(2));
 }
 
@@ -118,8 +118,9 @@ void DrawAnswerTable(const Ui& ui, SqlViewState& state, const SqlReply& reply, A
                                         ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                         ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
                                         ImGuiTableFlags_SizingFixedFit;
-  // Another trace may have longer numbers.
+  // Another trace may have longer numbers, and so may this one if it has grown since.
   ImGui::PushID(static_cast<int>(state.reply.key().serial));
+  ImGui::PushID(static_cast<int>(state.reply.key().number));
   ImGui::PushID(state.asked.c_str());
   if (ImGui::BeginTable("rows", static_cast<int>(columns), kSqlFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
@@ -168,6 +169,7 @@ void DrawAnswerTable(const Ui& ui, SqlViewState& state, const SqlReply& reply, A
     }
     ImGui::EndTable();
   }
+  ImGui::PopID();
   ImGui::PopID();
   ImGui::PopID();
   EndArea();

@@ -63,8 +63,8 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
   Area inside = Headed(ui, panel, ui.T(Text::kGpuCounters));
   if (gpu.counters.empty()) {
     const float left = TextWidth(ui.strong, ui.T(Text::kGpuCounters)) + ui.Px(12);
-    DrawText(ImGui::GetWindowDrawList(), ui.body, {panel.min.x + left, panel.min.y}, Ink(p.dim),
-             Elided(ui.body, ui.T(Text::kGpuNoCounters), panel.width() - left));
+    DrawShortened(ui, ui.body, {panel.min.x + left, panel.min.y}, Ink(p.dim),
+                  ui.T(Text::kGpuNoCounters), panel.width() - left);
     return;
   }
   std::size_t& chosen = workspace.gpu.counter;

@@ -29,7 +29,7 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
     std::string note = ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote);
     if (gpu.nccl >= 0.01) note = ui.F(Text::kGpuNcclNote, note, PercentText(gpu.nccl));
     figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
-                       note, p.text, note});
+                       note, p.text, ""});
     const IdleCause cause = gpu.MainCause();
     const double most = gpu.idle()[static_cast<std::size_t>(cause)];
     const bool any = most > 0;

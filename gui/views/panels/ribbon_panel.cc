@@ -158,7 +158,9 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
                                            : Text::kMakingAlone;
   row("making", inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
   row("loop", inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
-      ui.F(ribbon.steady ? Text::kEachSteadyBatch : Text::kEachOfAllBatches,
+      ui.F(ribbon.steady   ? Text::kEachSteadyBatch
+           : ribbon.window ? Text::kEachBatch
+                           : Text::kEachOfAllBatches,
            DurationText(ribbon.loop_time)),
       ribbon.loop);
 }

@@ -198,7 +198,6 @@ void DrawButtons(const Ui& ui, Workspace& workspace, Area area) {
     ImGui::SameLine(0, ui.Px(6));
     if (ImGui::Button(ui.T(Text::kUseSuggestion))) state.chosen = Suggested(diagnosis);
   }
-  if (workspace.Range()) return;  // the command has no option for an interval
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(workspace.document.path, error);
   const std::string command =

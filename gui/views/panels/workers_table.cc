@@ -85,7 +85,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
   for (const double seconds : {worker.busy, worker.cpu, worker.idle}) cell(DurationText(seconds));
   cell(MemoryText(worker));
   cell(GrowthText(worker, ui.language));
-  if (worker.memory >= 0 && !worker.growth_known) Tip(ui, ui.T(Text::kGrowthTooShort));
+  if (worker.memory >= 0 && worker.growth_short) Tip(ui, ui.T(Text::kGrowthTooShort));
   ImGui::TableNextColumn();
   DrawLifeBar(ui, worker, ImGui::GetContentRegionAvail().x);
 }

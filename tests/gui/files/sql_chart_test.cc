@@ -40,6 +40,20 @@ TEST(SqlChartTest, RowsWithNamesAreBarsOfTheirTime) {
   EXPECT_EQ(SqlChartTitle(table, *chart, Language::kChinese), "wall（按 stage）");
 }
 
+TEST(SqlChartTest, MomentsAndRatesAreNoDurations) {
+  const SqlTable spans =
+      Named({"name", "start_ns", "duration_ns"},
+            {{"a", int64_t{5'000'000}, int64_t{70}}, {"b", int64_t{5'000'100}, int64_t{9}}});
+  const auto bars = SqlChartOf(spans);
+  ASSERT_TRUE(bars.has_value());
+  EXPECT_THAT(bars->bars, ElementsAre(Pair("a", 70), Pair("b", 9)));
+  const SqlTable rates = Named({"name", "calls_per_s"}, {{"a", 3.2}, {"b", 4.5}});
+  const auto rate = SqlChartOf(rates);
+  ASSERT_TRUE(rate.has_value());
+  EXPECT_EQ(SqlChartTitle(rates, *rate, Language::kEnglish), "calls_per_s by name");
+  EXPECT_EQ(SqlAxisText("calls_per_s", 0, 4.5)(3.2), "3.2");
+}
+
 TEST(SqlChartTest, NamesThatRepeatNameNoBars) {
   EXPECT_FALSE(
       SqlChartOf(Named({"stage", "wall_ns"},

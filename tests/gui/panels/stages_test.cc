@@ -221,7 +221,7 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   StageLine wait;
   wait.id.stage = StageId::kWait;
   EXPECT_EQ(ShareNotes({&wait, 1}, 1, Language::kEnglish).size(), 1U);
-  EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "all 3 ranks together");
+  EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "the 3 recorded ranks together");
   analyzer::RunModel run;
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 2U);
   run.loaders.resize(1);

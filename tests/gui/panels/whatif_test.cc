@@ -100,7 +100,8 @@ TEST_F(WhatIfTest, TheRecordedStepIsThatOfTheSteadyPart) {
     diagnosis_.loader->steady.in_window[i] = false;
     batches[i].step_end += 10'000'000;
   }
-  EXPECT_NEAR(LimitsOf(diagnosis_).recorded_step, step, 1e-4);
+  // The first batch of the window counts with the lengthened step before it.
+  EXPECT_NEAR(LimitsOf(diagnosis_).recorded_step, step, 3e-4);
 }
 
 // Half of the steps are five times as long as the others: 4 ms and 20 ms. Each step becomes as long

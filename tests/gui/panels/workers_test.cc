@@ -179,6 +179,8 @@ TEST(WorkersModelTest, AFigureThatIsNotKnownSaysWhy) {
   EXPECT_EQ(AgainstText(line, Language::kEnglish), "–");  // there is no other worker
   line.memory = 400e6;
   EXPECT_EQ(MemoryText(line), "400 MB");
+  EXPECT_EQ(GrowthText(line, Language::kEnglish), "–");
+  line.growth_short = true;
   EXPECT_EQ(GrowthText(line, Language::kEnglish), "too short");
   line.memory_kind = MemoryKind::kRss;
   EXPECT_EQ(MemoryText(line), "400 MB RSS");
