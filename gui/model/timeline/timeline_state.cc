@@ -352,9 +352,9 @@ float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll, float h
 }
 
 std::optional<ScrollThumb> ThumbOf(float height, float room, float scroll) {
-  constexpr float kShortest = 0.06F;  // a shorter thumb would hardly be seen
+  constexpr float kLeastThumb = 0.06F;  // a shorter thumb would hardly be seen
   if (height <= room || room <= 0) return std::nullopt;
-  const float length = std::max(room / height, kShortest);
+  const float length = std::max(room / height, kLeastThumb);
   const float from = (1 - length) * std::clamp(scroll / (height - room), 0.0F, 1.0F);
   return ScrollThumb{from, from + length};
 }
