@@ -16,8 +16,8 @@ namespace penstock::gui {
 void TellWorkersApart(Timeline& timeline);
 
 // "training process", "worker 2", or the name of the program. Of several ranks: "rank 1: training".
-// Of several workers with the same number: "worker 0 · epoch 2 · train.py:88". `loaders`: their
-// names by id, empty for a single loader.
+// Workers with one number: "worker 0 · epoch 2 · train.py:88". `loaders`: the names of the
+// loaders by id, empty for a single loader.
 [[nodiscard]] std::string GroupName(const Timeline& timeline, const Group& group,
                                     const std::vector<std::string>& loaders, Language language);
 
