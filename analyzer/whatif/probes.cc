@@ -10,6 +10,7 @@
 #include "analyzer/model/host.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/stats/paired.h"
+#include "analyzer/stats/quantile.h"
 #include "analyzer/words/probes.h"
 
 namespace penstock::analyzer {
@@ -62,10 +63,12 @@ double TimeBetween(const Batch& from, const Batch& to) {
          1e-9;
 }
 
+// A window with fewer batches than this has no rate.
+constexpr std::size_t kFewestBatches = 4;
+
 // Samples per second in a window; nullopt: it has too few batches.
 std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
                              const std::vector<const Batch*>& all) {
-  constexpr std::size_t kFewestBatches = 4;
   const auto first = std::partition_point(
       all.begin(), all.end(), [&](const Batch* batch) { return batch->delivered < window.from; });
   const auto last = std::partition_point(
@@ -266,12 +269,41 @@ Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
   return {};
 }
 
-// Why no gain can be trusted; empty: the check holds. `all`: the number of windows of the check.
-Statement WhyUnchecked(const ProbedFactor& check, std::size_t all) {
+// Seconds that a window needs to have enough batches: the queued batches are taken first, then one
+// is made, and whole turns of the workers follow. All this takes `slower` times as long as usual.
+double NeededWindow(const LoaderRun& run, double slower) {
+  const std::vector<const Batch*> all = DeliveredBatches(run);
+  double between = 0;
+  std::size_t pairs = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i]->key.generation != all[i - 1]->key.generation) continue;
+    if (all[i - 1]->step() > kLongestStep) continue;
+    between += TimeBetween(*all[i - 1], *all[i]);
+    ++pairs;
+  }
+  std::vector<double> fetches;
+  for (const Batch* batch : all) {
+    if (batch->was_fetched()) fetches.push_back(batch->fetch.wall);
+  }
+  if (pairs == 0 || fetches.empty()) return 0;
+  const auto workers = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  const auto queued = static_cast<std::size_t>(std::max(0, run.config.credits()));
+  const std::size_t turns = (kFewestBatches + workers - 1) / workers * workers;
+  return slower * (Median(fetches) +
+                   static_cast<double>(queued + turns) * between / static_cast<double>(pairs));
+}
+
+// Why no gain can be trusted; empty: the check holds. `window`: seconds that a window lasts.
+Statement WhyUnchecked(const ProbedFactor& check, const LoaderRun& run, double window,
+                       double slower) {
   if (check.windows < kFewestProbes) {
-    return Say<words::kTooFewProbes>(Give<"windows">(check.windows), GiveIf<"all">(all > 0, all),
-                                     Give<"fewest">(kFewestProbes),
-                                     Give<"short">(all == 0 || all >= kFewestProbes));
+    const auto all = static_cast<std::size_t>(
+        std::count_if(run.probes.begin(), run.probes.end(),
+                      [](const ProbeWindow& each) { return each.factor == wire::kProbeNothing; }));
+    const double needed = NeededWindow(run, slower);
+    return Say<words::kTooFewProbes>(
+        Give<"windows">(check.windows), GiveIf<"all">(all > 0, all), Give<"fewest">(kFewestProbes),
+        GiveIf<"needed">(window < needed, needed), Give<"window">(window));
   }
   const Interval& gain = check.gain;
   if (!check.known()) {
@@ -326,11 +358,8 @@ Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const auto gains = LogGains(run);
   const std::vector<double>& check = gains[wire::kProbeNothing];
   TakeLogs(check, {}, probes.check);
-  const auto of_check = [](const ProbeWindow& window) {
-    return window.factor == wire::kProbeNothing;
-  };
-  const auto all = std::count_if(run.probes.begin(), run.probes.end(), of_check);
-  probes.missing = WhyUnchecked(probes.check, static_cast<std::size_t>(all));
+  probes.missing = WhyUnchecked(
+      probes.check, run, NumberFact(trace.facts(), "record.probe_ns").value_or(0) * 1e-9, speed);
   probes.sound = probes.missing.empty();
   for (std::size_t i = wire::kProbeRead; i < gains.size(); ++i) {
     ProbedFactor factor =

@@ -71,14 +71,15 @@ inline constexpr Message kProbesCrowded{
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
     "{fewest:count} windows with enough batches are needed in which all work is slowed down alike "
-    "(the check), and [all?{windows:count} of {all:count} had them|there was no such window, as "
-    "where a batch takes longer than a window]. Record again with [short?longer windows "
-    "(--probe-window)|more batches, so that the run lasts longer]",
+    "(the check), and [all?{windows:count} of {all:count} had them|there was no such window]. "
+    "[needed?Batches take so long that a window needs about {needed:duration}, and it had "
+    "{window:duration}. Record again with longer windows (--probe-window)|Record again with more "
+    "batches, so that the run lasts longer]",
     "需要至少 {fewest:count} 个批次数足够、且全部工作同等放慢的窗口（对照），而[all?共 "
-    "{all:count} 个，批次数足够的有 {windows:count} "
-    "个|没有这样的窗口，例如一个批次比窗口更长]。请重新录制，[short?选用更长的窗口（--probe-"
-    "window）|"
-    "运行更多批次，使运行时间更长]"};
+    "{all:count} 个，批次数足够的有 {windows:count} 个|没有这样的窗口]。"
+    "[needed?批次耗时较长，一个窗口约需 {needed:duration}，而实际为 "
+    "{window:duration}。请选用更长的窗口重新录制（--probe-window）|"
+    "请运行更多批次重新录制，使运行时间更长]"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
     "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "
