@@ -27,6 +27,7 @@ WITH_GPU = ("this machine has a GPU", "this machine may have a GPU")
 WORDS = {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]", "older": " [checked on Debian 12]"}
 
 CASE = re.compile(r"^(?:(\w+) )?.*\.\.\. skipped (['\"])(.*)\2\s*$", re.MULTILINE)  # unittest, verbose
+GTEST = re.compile(r": Skipped\n(.*)\n+\[  SKIPPED \] ([^ ]+) \(", re.MULTILINE)  # many tests in one process
 COUNT = re.compile(r"^(?:OK|FAILED) \((?:.*, )?skipped=(\d+)", re.MULTILINE)
 REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our scripts
            re.compile(r"^.*: Skipped\n(.*)$", re.MULTILINE))  # GoogleTest  # fmt: skip
@@ -40,6 +41,7 @@ def skipped(root, gpu_tests=frozenset()):
         labels = [one.get("value", "") for one in test.iter("property") if one.get("name") == "cmake_labels"]
         gpu = name in gpu_tests or any("gpu" in value.split(";") for value in labels)
         cases = [(case, reason) for case, _, reason in CASE.findall(output)]
+        cases += [(case, reason) for reason, case in GTEST.findall(output)]
         if test.get("status") in ("notrun", "disabled"):
             found = next((one.group(1) for one in (reason.search(output) for reason in REASONS) if one), "")
             reason = found or ("; ".join(sorted({reason for _, reason in cases})) or test.get("status"))
@@ -48,7 +50,7 @@ def skipped(root, gpu_tests=frozenset()):
         for case, reason in cases:
             needed = "gpu" if gpu or reason in WITH_GPU else "newer" if reason in NEWER else ""
             yield name + (": " + case if case else ""), reason, needed
-        unnamed = sum(int(count) for count in COUNT.findall(output)) - len(cases)
+        unnamed = sum(int(count) for count in COUNT.findall(output)) - len(CASE.findall(output))
         if unnamed > 0:
             yield name, "%d of its cases" % unnamed, "gpu" if gpu else ""
 

@@ -59,6 +59,11 @@ class SkippedTests(unittest.TestCase):
         self.assertEqual((1, ["hostile: test_mounts (no mount)", "hostile: setUpClass (isn't there)", "hostile (1 of its cases)"]),
                          self.run_(one_of("hostile", output), strict=True))  # fmt: skip
 
+    def test_tests_of_a_program_that_passed_are_named(self):
+        output = ("[ RUN      ] Io.Ring\n/x/io_test.cc:114: Skipped\nio_uring is not available\n\n[  SKIPPED ] Io.Ring (0 ms)\n"
+                  "[       OK ] Io.Pages (1 ms)\n[  PASSED  ] 1 test.\n[  SKIPPED ] 1 test, listed below:\n[  SKIPPED ] Io.Ring\n")  # fmt: skip
+        self.assertEqual((1, ["io.0: Io.Ring (io_uring is not available)"]), self.run_(one_of("io.0", output), strict=True))
+
     def test_cases_for_later_versions_may_be_skipped(self):
         output = "test_order (test_loader.L.test_order) ... skipped 'this torch keeps the order'\nOK (skipped=1)\n"
         self.assertEqual((0, ["python_loader: test_order (this torch keeps the order) [needs newer wheels]"]),
