@@ -60,7 +60,7 @@ struct FunctionLine {
   bool lined = false;              // its lines were followed
   bool takes_most = false;         // one of those whose lines are followed when they are known
   bool readable = false;           // `source` is its text; else its file is missing or changed
-  bool changed = false;            // its file is on this machine, but not as it was in the run
+  bool changed = false;            // its file is here, but unreadable or not as it was in the run
   std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
 };
 

@@ -51,8 +51,8 @@
   X(kSourceLineTip, "Line {}: {} {}, entered {} times", "第 {} 行：{} {}，进入 {} 次") \
   X(kSourceLine, "line {}", "第 {} 行") \
   X(kSourceMissing, "The text is not shown: the file is not on this machine.", "无法显示文本：文件不在本机。") \
-  X(kSourceChanged, "The text is not shown: the file was changed after the run began.", \
-    "无法显示文本：文件在运行开始后已更改。") \
+  X(kSourceChanged, "The text is not shown: the file cannot be read, or was changed after the run began.", \
+    "无法显示文本：文件无法读取，或在运行开始后已更改。") \
   X(kSourceUnlined, "Its lines were not followed: lines are followed only in the functions that take most time.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
   X(kSourceUnlinedYet, \

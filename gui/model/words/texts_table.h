@@ -49,7 +49,6 @@
   X(kLiveDied, "Recorder was killed", "录制程序被终止")                                            \
   X(kLiveDiedTip, "This is what was on disk. The rest may be rescued: penstock recover {}",        \
     "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
-  X(kVerdict, "Verdict", "结论")                                                                   \
   X(kConfidence, "Confidence in this verdict: {} of 100", "对此结论的置信度：{} / 100")            \
   X(kReplayError, "the simulation repeats the run within {} %", "模拟复现此次运行，误差 {} %")     \
   X(kWaitsForData, "Waits for data", "等待数据")                                                   \
@@ -61,7 +60,6 @@
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                     \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
   X(kFreeData, "If data cost nothing", "若数据不耗时")                                             \
-  X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
   X(kWholeRun, "whole run {}", "全程 {}")                                                          \
   X(kTooLittleToSay, "too little was recorded to say", "录制内容不足，无法判断")                   \
   X(kWorkersTimesPrefetch, "workers × prefetch", "工作进程 × 预取")                                \
@@ -74,7 +72,6 @@
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
   X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行制作")                           \
   X(kLoader, "Loader", "加载器")                                                                   \
-  X(kNotRecorded, "not recorded", "未记录")                                                        \
   X(kRibbonTitle, "One batch on its way", "一个批次的历程")                                        \
   X(kMaking, "Made by a worker", "工作进程制作")                                                   \
   X(kMakingSomewhere, "Made", "制作")                                                              \
@@ -104,7 +101,6 @@
   X(kSeen, "Seen: {}", "读取覆盖率：{}")                                                           \
   X(kNotSeen, "Not seen: {}", "不可见：{}")                                                        \
   X(kNothingLost, "Nothing lost", "无丢失")                                                        \
-  X(kNotClosed, "the recording was not closed", "录制未正常结束")                                  \
   X(kRead, "read", "读取")                                                                         \
   X(kDecode, "decode", "解码")                                                                     \
   X(kAugment, "augment", "增强")                                                                   \
@@ -156,10 +152,8 @@
   X(kNoHits, "nothing found", "未找到")                                                            \
   X(kFit, "Fit", "全部")                                                                           \
   X(kFitTip, "Whole trace (0 or Home)", "整个跟踪（0 或 Home）")                                   \
-  X(kStagesShown, "Stages", "阶段筛选")                                                            \
   X(kSelection, "Selection", "选区")                                                               \
   X(kSelectedTime, "{} selected", "已选 {}")                                                       \
-  X(kClearTip, "Clear (Esc)", "清除（Esc）")                                                       \
   X(kLongest, "longest", "最长")                                                                   \
   X(kCount, "count", "次数")                                                                       \
   X(kTime, "time", "耗时")                                                                         \
@@ -214,8 +208,6 @@
   X(kMemoryBudget, "budget {}", "预算 {}")                                                         \
   X(kMemoryBudgetOfRank, "budget {} for each of {} ranks", "预算 {}（{} 个 rank 各有）")           \
   X(kTooMuchMemory, "does not fit into memory", "超出内存预算")                                    \
-  X(kCodeLine, "Line to paste", "可粘贴的代码")                                                    \
-  X(kAssumed, "Assumed", "假设")                                                                   \
   X(kCannotPredictThis, "This cannot be predicted from the recording.",                            \
     "无法根据此次录制预测此项。")                                                                  \
   X(kCannotPredict, "Nothing can be predicted from this recording.", "无法根据此次录制进行预测。") \
