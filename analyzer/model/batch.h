@@ -9,8 +9,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "analyzer/model/nesting.h"
 #include "traces/event.h"
+#include "traces/nesting.h"
 
 namespace penstock::analyzer {
 

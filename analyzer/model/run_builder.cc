@@ -25,13 +25,13 @@ void AddWork(Work& total, const Work& more) {
   total.cpu += more.cpu;
 }
 
-void AddWork(Work& total, const Counted& counted) {
+void AddWork(Work& total, const traces::Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
 // Adds the time of a span outside of samples and fetches. Reads inside samples and fetches count
 // too, because `apart` is not set for reads. These sums are not used for threads that make batches.
-void AddApart(const Counted& counted, ThreadStages& stages) {
+void AddApart(const traces::Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;
   const double wall = static_cast<double>(counted.wall) * 1e-9;
@@ -67,7 +67,7 @@ void RunBuilder::WalkSpans() {
     at_ = {i, threads[i].process, ConsumerOf(i), std::nullopt, 0};
     reads_.BeginThread();
     times_.BeginThread();
-    NestingSweep sweep(*this);
+    traces::NestingSweep sweep(*this);
     bool any = false;
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
@@ -84,7 +84,7 @@ void RunBuilder::WalkSpans() {
   }
 }
 
-void RunBuilder::OnCounted(const Counted& counted) {
+void RunBuilder::OnCounted(const traces::Counted& counted) {
   model_.stages.Add(counted);
   // Inner transforms count too, because the time of a transform does not include the transforms
   // inside it.
@@ -169,10 +169,10 @@ void RunBuilder::OnData(const Span& span) {
 
 // Samples close before the fetch around them. The fetch then replaces these sums. If there is no
 // fetch, several threads fill a batch together, and it lasts from its first sample to its last.
-void RunBuilder::OnSample(const Counted& counted) {
+void RunBuilder::OnSample(const traces::Counted& counted) {
   const std::size_t place = index_.PlaceOf(at_.consumer, counted.span->batch);
   Batch& batch = batches()[place];
-  const Inside& inside = counted.inside;
+  const traces::Inside& inside = counted.inside;
   const Work read = SecondsOf(inside.read, inside.read_cpu);
   const Work decode = SecondsOf(inside.decode, inside.decode_cpu);
   const Work augment = SecondsOf(inside.augment, inside.augment_cpu);
@@ -207,8 +207,8 @@ void RunBuilder::OnSample(const Counted& counted) {
   ++batch.samples;
 }
 
-void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
-  const Inside& inside = counted.inside;
+void RunBuilder::OnFetch(const traces::Counted& counted, Batch& batch) {
+  const traces::Inside& inside = counted.inside;
   batch.worker_process = static_cast<std::int32_t>(at_.process.value);
   batch.fetch_thread = at_.thread;
   batch.fetch_start = counted.span->start.value;
@@ -226,7 +226,7 @@ void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
   batch.bytes = std::max(batch.bytes, counted.span->bytes.value);
 }
 
-void RunBuilder::OnTransfer(const Counted& counted, Batch& batch) {
+void RunBuilder::OnTransfer(const traces::Counted& counted, Batch& batch) {
   const Span& span = *counted.span;
   if (counted.stage == StageId::kPut) {
     if (batch.put_start == kNever) batch.put_start = span.start.value;

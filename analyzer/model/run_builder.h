@@ -14,10 +14,10 @@
 #include "analyzer/model/epoch_log.h"
 #include "analyzer/model/file_formats.h"
 #include "analyzer/model/file_returns.h"
-#include "analyzer/model/nesting.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sample_log.h"
 #include "analyzer/model/sample_tail.h"
+#include "traces/nesting.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -44,11 +44,11 @@ struct ThreadWork {
 };
 
 // Call WalkSpans(), WalkEvents(), MatchWaits() and AttributeCopies() in this order, each once.
-class RunBuilder final : public NestingSink {
+class RunBuilder final : public traces::NestingSink {
  public:
   RunBuilder(const traces::Trace& trace, RunModel& model);
 
-  void OnCounted(const Counted& counted) override;
+  void OnCounted(const traces::Counted& counted) override;
   void WalkSpans();
   void WalkEvents();
   void MatchWaits();
@@ -83,9 +83,9 @@ class RunBuilder final : public NestingSink {
   };
 
   void OnData(const traces::Span& span);
-  void OnSample(const Counted& counted);
-  void OnFetch(const Counted& counted, Batch& batch);
-  void OnTransfer(const Counted& counted, Batch& batch);
+  void OnSample(const traces::Counted& counted);
+  void OnFetch(const traces::Counted& counted, Batch& batch);
+  void OnTransfer(const traces::Counted& counted, Batch& batch);
   void EndStepsAtWaits();
   [[nodiscard]] ProcessId ConsumerOf(std::uint32_t thread) const {
     return consumers_.Of(trace_.threads()[thread].process);

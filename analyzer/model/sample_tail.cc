@@ -154,14 +154,14 @@ SampleTimes::SampleTimes(std::size_t threads)
     : most_of_thread_(std::max<std::size_t>(1000, kMostTimes / std::max<std::size_t>(threads, 1))) {
 }
 
-void SampleTimes::Add(const Counted& sample, std::uint32_t consumer) {
+void SampleTimes::Add(const traces::Counted& sample, std::uint32_t consumer) {
   const traces::Span& span = *sample.span;
   constexpr std::int64_t kMostNs = std::int64_t{1} << 50;  // 13 days; beyond: a damaged trace
   if (span.sample < 0 || of_thread_ == most_of_thread_ || times_.size() >= kMostTimes) return;
   if (span.duration.value <= 0 || span.duration.value > kMostNs) return;
   ++of_thread_;
   const auto seconds = [](std::int64_t ns) { return static_cast<float>(ns) * 1e-9F; };
-  const Inside& inside = sample.inside;
+  const traces::Inside& inside = sample.inside;
   const double wall = static_cast<double>(span.duration.value - inside.read);
   const double cpu = static_cast<double>(sample.cpu - inside.read_cpu);
   SampleTime time{.id = span.sample,

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/nesting.h"
+#include "traces/nesting.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -37,7 +37,7 @@ class SampleTimes {
 
   explicit SampleTimes(std::size_t threads);
   void BeginThread() { of_thread_ = 0; }
-  void Add(const Counted& sample, std::uint32_t consumer);
+  void Add(const traces::Counted& sample, std::uint32_t consumer);
   [[nodiscard]] std::vector<SampleTime> Take() { return std::move(times_); }
 
  private:

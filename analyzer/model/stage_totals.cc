@@ -6,7 +6,7 @@
 namespace penstock::analyzer {
 
 void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes) {
-  Counted counted;
+  traces::Counted counted;
   counted.wall = wall_ns;
   counted.cpu = cpu_ns;
   Add(counted, span_bytes);
@@ -15,7 +15,7 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
 // A call that only opens an image and the call that decodes it count as one call. The first adds
 // only its time. The second adds its time and the count, and the duration of both
 // (Counted::whole()).
-void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
+void PartTotals::Add(const traces::Counted& counted, std::uint64_t span_bytes) {
   wall.value += counted.wall;
   if (counted.cpu >= 0) {
     cpu.value += counted.cpu;
@@ -54,7 +54,7 @@ bool IsMixed(const StageTotals& totals) {
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 
-void StageTable::Add(const Counted& counted) {
+void StageTable::Add(const traces::Counted& counted) {
   StageTotals& stage = (*this)[counted.stage];
   if (counted.synthetic && counted.stage == traces::StageId::kRead) {
     stage.wall.value += counted.wall;  // adds no read: the waiting before reads comes without a
@@ -68,7 +68,7 @@ void StageTable::Add(const Counted& counted) {
   if (counted.outermost) stage.Add(counted, bytes);
   if (!counted.synthetic) stage.last = std::max(stage.last, counted.span->end());
   if (counted.stage == traces::StageId::kCollate) {
-    const Inside& inside = counted.inside;
+    const traces::Inside& inside = counted.inside;
     stage.inside.value += inside.read + inside.told() + inside.augment;
   }
   const bool listed = counted.stage == traces::StageId::kDecode ||

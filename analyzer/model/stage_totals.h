@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <map>
 
-#include "analyzer/model/nesting.h"
 #include "analyzer/stats/sketch.h"
 #include "traces/event.h"
+#include "traces/nesting.h"
 
 namespace penstock::analyzer {
 
@@ -25,7 +25,7 @@ struct PartTotals {
   DurationSketch durations;
 
   void Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes);
-  void Add(const Counted& counted, std::uint64_t span_bytes);
+  void Add(const traces::Counted& counted, std::uint64_t span_bytes);
   // Whether `cpu` is the CPU time of all spans, or of all but a hundredth of their time.
   [[nodiscard]] bool cpu_known() const { return timed > 0 && 100 * untimed.value <= wall.value; }
 };
@@ -45,7 +45,7 @@ struct StageTotals : PartTotals {
 // One entry per StageId.
 class StageTable {
  public:
-  void Add(const Counted& counted);
+  void Add(const traces::Counted& counted);
   [[nodiscard]] const StageTotals& operator[](traces::StageId stage) const {
     return totals_[static_cast<std::size_t>(stage)];
   }

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "analyzer/model/named_ranges.h"
-#include "analyzer/model/nesting.h"
+#include "traces/nesting.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -39,7 +39,7 @@ DataWindow WindowOfData(const traces::Trace& trace, NamedRanges& ranges) {
   return window;
 }
 
-class ThreadSlices final : public NestingSink {
+class ThreadSlices final : public traces::NestingSink {
  public:
   ThreadSlices(ThreadsUse& use, double per_slice) : use_(use), per_slice_(per_slice) {}
 
@@ -62,7 +62,7 @@ class ThreadSlices final : public NestingSink {
     ++thread_.waits[static_cast<std::size_t>(at)];
   }
 
-  void OnCounted(const Counted& counted) override {
+  void OnCounted(const traces::Counted& counted) override {
     if (!counted.outermost) return;
     const bool own = !counted.synthetic;
     if (counted.stage != StageId::kRead && MakesData(counted.stage) &&
@@ -131,7 +131,7 @@ ThreadsUse MeasureThreads(const traces::Trace& trace) {
     thread.process = info.process;
     thread.first = info.tid == trace.processes()[info.process.value].pid;
     slices.Begin(std::move(thread));
-    NestingSweep sweep(slices);
+    traces::NestingSweep sweep(slices);
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/stage_totals.h"
+#include "traces/nesting.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -33,19 +34,19 @@ Span Decode(std::int64_t start, std::int64_t length, std::uint32_t name, std::ui
   return span;
 }
 
-class Table : public NestingSink {
+class Table : public traces::NestingSink {
  public:
   explicit Table(std::vector<Span> spans) {
     std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
       return a.start != b.start ? a.start < b.start : a.duration > b.duration;
     });
-    NestingSweep sweep(*this);
+    traces::NestingSweep sweep(*this);
     for (const Span& span : spans) {
       sweep.Add(span, span.stage == StageId::kDecode && span.name.value == kOpen);
     }
     sweep.Finish();
   }
-  void OnCounted(const Counted& counted) override {
+  void OnCounted(const traces::Counted& counted) override {
     stages.Add(counted);
     if (counted.stage == StageId::kFetch) fetch = counted.inside;
   }
@@ -53,7 +54,7 @@ class Table : public NestingSink {
   std::int64_t Cpu(StageId stage) const { return stages[stage].cpu.value; }
 
   StageTable stages;
-  Inside fetch;
+  traces::Inside fetch;
 };
 
 TEST(NestingTest, DecodeIsWithoutTheReadsInside) {
@@ -228,7 +229,7 @@ TEST(NestingTest, PartsOfAFetchAddUpToIt) {
                      Make(StageId::kRead, 10, 20), Make(StageId::kDecode, 30, 50, 50),
                      Make(StageId::kSample, 100, 100, 100), Make(StageId::kDecode, 110, 40, 40),
                      Make(StageId::kCollate, 210, 80, 80)});
-  const Inside& in = table.fetch;
+  const traces::Inside& in = table.fetch;
   EXPECT_EQ(in.samples, 2u);
   EXPECT_EQ(in.read, 20);
   EXPECT_EQ(in.decode, 90);

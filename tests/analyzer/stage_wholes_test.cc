@@ -72,7 +72,7 @@ TEST(StageWholesTest, KernelsOfAStepThatDoesNotEndAreSharesOfItsTimeToo) {
     const std::int64_t at = 100 + 10 * static_cast<std::int64_t>(i);
     run.loaders[0].batches.push_back(DeliveredAt(i, 1, at + 1, 1, i == 5 ? kNever : at + 10));
     kernel.start = TimeNs{(at + 1) * kOneMs};
-    Counted counted;
+    traces::Counted counted;
     counted.span = &kernel;
     counted.stage = StageId::kKernel;
     counted.wall = kernel.duration.value;

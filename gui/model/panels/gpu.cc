@@ -15,8 +15,8 @@ namespace penstock::gui {
 namespace {
 
 using analyzer::Batch;
-using analyzer::Counted;
 using analyzer::IntervalSet;
+using traces::Counted;
 using traces::StageId;
 
 constexpr std::size_t kGpuBins = 240;  // of a curve, at most

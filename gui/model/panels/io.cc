@@ -14,7 +14,7 @@
 namespace penstock::gui {
 namespace {
 
-using analyzer::Counted;
+using traces::Counted;
 using traces::StageId;
 
 constexpr std::size_t kIoBins = 240;

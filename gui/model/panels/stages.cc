@@ -16,11 +16,11 @@ namespace penstock::gui {
 namespace {
 
 using analyzer::Batch;
-using analyzer::Counted;
 using analyzer::kBinsPerDecade;
 using analyzer::PartTotals;
 using analyzer::StageTable;
 using analyzer::StageTotals;
+using traces::Counted;
 using traces::StageId;
 
 StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {

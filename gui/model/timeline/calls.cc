@@ -8,15 +8,15 @@
 namespace penstock::gui {
 namespace {
 
-class Forward : public analyzer::NestingSink {
+class Forward : public traces::NestingSink {
  public:
-  explicit Forward(const std::function<void(ThreadId, const analyzer::Counted&)>& visit)
+  explicit Forward(const std::function<void(ThreadId, const traces::Counted&)>& visit)
       : visit_(visit) {}
   void Begin(ThreadId thread) { thread_ = thread; }
-  void OnCounted(const analyzer::Counted& counted) override { visit_(thread_, counted); }
+  void OnCounted(const traces::Counted& counted) override { visit_(thread_, counted); }
 
  private:
-  const std::function<void(ThreadId, const analyzer::Counted&)>& visit_;
+  const std::function<void(ThreadId, const traces::Counted&)>& visit_;
   ThreadId thread_;
 };
 
@@ -32,13 +32,13 @@ double Extent::to() const {
 }
 
 void ForEachCall(const Extent& extent, const std::stop_token& stop,
-                 const std::function<void(ThreadId, const analyzer::Counted&)>& visit) {
+                 const std::function<void(ThreadId, const traces::Counted&)>& visit) {
   const traces::Trace& trace = *extent.trace;
   Forward sink(visit);
   analyzer::NamedRanges ranges(trace);
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     sink.Begin(ThreadId{t});
-    analyzer::NestingSweep sweep(sink);
+    traces::NestingSweep sweep(sink);
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
       if (stop.stop_requested()) return;
       for (const traces::Span& span : block) {
@@ -52,7 +52,7 @@ void ForEachCall(const Extent& extent, const std::stop_token& stop,
   }
 }
 
-Call CallOf(const traces::Trace& trace, ThreadId thread, const analyzer::Counted& counted) {
+Call CallOf(const traces::Trace& trace, ThreadId thread, const traces::Counted& counted) {
   const traces::Span& span = *counted.span;
   Call call;
   call.thread = thread;

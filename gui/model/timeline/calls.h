@@ -8,9 +8,9 @@
 #include <optional>
 #include <stop_token>
 
-#include "analyzer/model/nesting.h"
 #include "gui/model/timeline/query.h"
 #include "gui/model/timeline/timeline.h"
+#include "traces/nesting.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -32,7 +32,7 @@ struct Extent {
 // Calls `visit` for every counted span that begins in the extent, thread by thread. Ends early when
 // `stop` is requested. Cost: one pass over the spans.
 void ForEachCall(const Extent& extent, const std::stop_token& stop,
-                 const std::function<void(ThreadId, const analyzer::Counted&)>& visit);
+                 const std::function<void(ThreadId, const traces::Counted&)>& visit);
 
 // One call, with the properties by which FindSpan() finds its span.
 struct Call {
@@ -45,7 +45,7 @@ struct Call {
   StringId file;  // the file of its sample; set by FindTail
 };
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
-                          const analyzer::Counted& counted);
+                          const traces::Counted& counted);
 
 // The span of a call; nullopt if the timeline does not show it.
 [[nodiscard]] std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call);

@@ -75,7 +75,7 @@ class Grouper {
   // Counts as the report does (analyzer/model/stage_totals.cc). A call inside another call of its
   // stage counts with the outer call, except in a table by name. A call that is derived from a
   // sample has no name, so a table by name leaves it out.
-  void Add(Call call, const analyzer::Counted& counted) {
+  void Add(Call call, const traces::Counted& counted) {
     const bool by_name = wish_.by == GroupBy::kFunction;
     if (by_name ? counted.synthetic : !counted.outermost) return;
     if (!whole_ && wish_.by != GroupBy::kStage && OnlyContains(call.stage)) return;
@@ -173,7 +173,7 @@ std::optional<GroupTable> BuildGroups(const Extent& extent, const Timeline& time
     lanes[timeline.lanes[l].thread.value] = l;
   }
   Grouper grouper(extent, timeline, *terms.table(), terms.names_stage(), stop);
-  ForEachCall(extent, stop, [&](ThreadId thread, const analyzer::Counted& counted) {
+  ForEachCall(extent, stop, [&](ThreadId thread, const traces::Counted& counted) {
     const auto lane = lanes.find(thread.value);
     if (lane == lanes.end() || !terms.MayHold(lane->second)) return;
     Call call = CallOf(*extent.trace, thread, counted);

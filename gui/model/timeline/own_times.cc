@@ -11,7 +11,7 @@
 namespace penstock::gui {
 namespace {
 
-using analyzer::Counted;
+using traces::Counted;
 using traces::Span;
 using traces::StageId;
 
@@ -51,7 +51,7 @@ Span Cut(Span span, TimeRange range) {
 }  // namespace
 
 // Adds counted spans up as analyzer::StageTable does.
-class OwnTimes::Totalled : public analyzer::NestingSink {
+class OwnTimes::Totalled : public traces::NestingSink {
  public:
   explicit Totalled(const OwnTimes& times) : times_(times) {}
 
@@ -76,7 +76,7 @@ class OwnTimes::Totalled : public analyzer::NestingSink {
 };
 
 // Collects the parts of one span, and the named transforms inside it.
-class OwnTimes::PartsFound : public analyzer::NestingSink {
+class OwnTimes::PartsFound : public traces::NestingSink {
  public:
   PartsFound(StageId stage, std::int64_t start, std::int64_t end)
       : stage_(stage), start_(start), end_(end) {}
@@ -90,7 +90,7 @@ class OwnTimes::PartsFound : public analyzer::NestingSink {
     const bool this_one = counted.stage == stage_ && counted.span->start.value == start_ &&
                           counted.span->end().value == end_;
     if (!this_one || !counted.outermost) return;
-    const analyzer::Inside& inside = counted.inside;
+    const traces::Inside& inside = counted.inside;
     TimeParts parts;
     parts.whole = counted.wall;
     parts.read = inside.read;
@@ -130,7 +130,7 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   Thread& thread = threads_[lane];
   analyzer::NamedRanges ranges(trace);
   Totalled sink(*this);
-  std::optional<analyzer::NestingSweep> sweep(sink);
+  std::optional<traces::NestingSweep> sweep(sink);
   const std::int64_t begin = trace.begin().value;
   std::int64_t latest_end = kFirst;  // of the spans so far
   std::int64_t last_start = kFirst;
@@ -140,7 +140,7 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   // is made in any case.
   const auto try_moment = [&](std::int64_t start, bool forgets) {
     const Totals kept = sink.totals;
-    analyzer::NestingSweep ended = *sweep;
+    traces::NestingSweep ended = *sweep;
     sink.undecoded = false;
     ended.Finish();
     if (sink.undecoded && !forgets) {
@@ -286,8 +286,8 @@ std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
   return spans;
 }
 
-void OwnTimes::Sweep(const std::vector<Span>& spans, analyzer::NestingSink& sink) const {
-  analyzer::NestingSweep sweep(sink);
+void OwnTimes::Sweep(const std::vector<Span>& spans, traces::NestingSink& sink) const {
+  traces::NestingSweep sweep(sink);
   for (const Span& span : spans) sweep.Add(span, Opens(span));
   sweep.Finish();
 }

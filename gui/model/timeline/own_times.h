@@ -15,10 +15,10 @@
 #include <stop_token>
 #include <vector>
 
-#include "analyzer/model/nesting.h"
 #include "analyzer/model/run_model.h"
 #include "gui/model/timeline/query.h"
 #include "gui/model/timeline/timeline.h"
+#include "traces/nesting.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -110,7 +110,7 @@ class OwnTimes {
   void AddThread(std::size_t lane, TimeRange range, Sums& sums) const;
   [[nodiscard]] bool Opens(const traces::Span& span) const;
   [[nodiscard]] std::vector<traces::Span> SpansOf(std::size_t lane, TimeRange range) const;
-  void Sweep(const std::vector<traces::Span>& spans, analyzer::NestingSink& sink) const;
+  void Sweep(const std::vector<traces::Span>& spans, traces::NestingSink& sink) const;
 
   std::shared_ptr<const Timeline> timeline_;
   std::vector<Thread> threads_;  // by lane

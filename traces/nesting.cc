@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/model/nesting.h"
+#include "traces/nesting.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace penstock::analyzer {
+namespace penstock::traces {
 namespace {
-
-using traces::Span;
-using traces::StageId;
 
 std::size_t IndexOf(StageId stage) {
   return static_cast<std::size_t>(stage);
@@ -42,14 +39,11 @@ bool NestingSweep::IsOpen(StageId stage) const {
   return index < open_.size() && open_[index] > 0;
 }
 
-void NestingSweep::Add(const Span& span, bool opens) {
+void NestingSweep::Add(const Span& span, bool opens, std::int64_t row) {
   while (!stack_.empty() && stack_.back().end <= span.start.value) Close();
   std::erase_if(reads_, [&](const ActiveRead& read) { return read.end <= span.start.value; });
-  if (IndexOf(span.stage) >= open_.size()) return;  // a stage of a later version
-  if (span.stage == StageId::kRead) {
-    AddRead(span);
-    return;
-  }
+  if (IndexOf(span.stage) >= open_.size()) return sink_.OnDone(row, span);  // of a later version
+  if (span.stage == StageId::kRead) return AddRead(span, row);
   if (span.stage == StageId::kMark || span.stage == StageId::kKernel ||
       span.stage == StageId::kCopy || span.stage == StageId::kCall) {
     Counted counted;  // ranges of the program and of devices do not nest with our spans
@@ -57,10 +51,11 @@ void NestingSweep::Add(const Span& span, bool opens) {
     counted.stage = span.stage;
     counted.wall = AtLeastZero(span.duration.value);
     sink_.OnCounted(counted);
-    return;
+    return sink_.OnDone(row, span);
   }
   Open open;
   open.span = span;
+  open.row = row;
   open.end = std::max(span.start.value, span.end().value);
   if (!stack_.empty()) open.end = std::min(open.end, stack_.back().end);
   open.outermost = !IsOpen(span.stage);
@@ -76,7 +71,7 @@ void NestingSweep::Add(const Span& span, bool opens) {
   stack_.push_back(open);
 }
 
-void NestingSweep::AddRead(const Span& span) {
+void NestingSweep::AddRead(const Span& span, std::int64_t row) {
   ActiveRead read;
   read.start = span.start.value;
   read.end = std::max(span.start.value, span.end().value);
@@ -102,6 +97,7 @@ void NestingSweep::AddRead(const Span& span) {
   counted.wall = read.busy;
   counted.outermost = !covered;
   sink_.OnCounted(counted);
+  sink_.OnDone(row, span);
 }
 
 void NestingSweep::Finish() {
@@ -135,6 +131,8 @@ void NestingSweep::Close() {
       CloseOther(open);
       break;
   }
+  const bool opening = open.span.stage == StageId::kDecode && open.outermost && open.opens;
+  if (!opening) sink_.OnDone(open.row, open.span);  // EmitOpening() does it
 }
 
 Counted NestingSweep::CountedOf(const Open& open, std::int64_t wall, std::int64_t cpu,
@@ -162,25 +160,11 @@ void NestingSweep::EmitOpening(bool is_part) {
   opening.counted.span = &opening.span;
   opening.counted.opening = is_part;
   sink_.OnCounted(opening.counted);
+  sink_.OnDone(opening.row, opening.span);
 }
 
 void NestingSweep::EmitOpenings() {
   while (!openings_.empty()) EmitOpening(false);
-}
-
-// Images are assumed to be decoded in the order in which they were opened.
-void NestingSweep::EmitDecode(Counted decode, bool opens) {
-  constexpr std::size_t kMost = 64;  // a program may open images and never decode them
-  if (opens) {
-    openings_.push_back({decode, *decode.span});
-    if (openings_.size() > kMost) EmitOpening(false);
-    return;
-  }
-  if (!openings_.empty()) {
-    decode.opened = openings_.front().counted.wall;
-    EmitOpening(true);
-  }
-  sink_.OnCounted(decode);
 }
 
 // Closes a decode or tokenize span.
@@ -199,11 +183,20 @@ void NestingSweep::CloseTold(const Open& open) {
     if (cpu >= 0) continue;
     (decodes ? around.inside.decode_untimed : around.inside.tokenize_untimed) += wall;
   }
-  if (decodes) {
-    EmitDecode(CountedOf(open, wall, cpu, inside), open.opens);
-  } else {
-    Emit(open, wall, cpu, inside);
+  Counted counted = CountedOf(open, wall, cpu, inside);
+  if (decodes && open.opens) {
+    constexpr std::size_t kMost = 64;  // a program may open images and never decode them
+    openings_.push_back({counted, open.span, open.row});
+    if (openings_.size() > kMost) EmitOpening(false);
+    return;
   }
+  if (decodes && !openings_.empty()) {
+    // Images are assumed to be decoded in the order in which they were opened.
+    counted.opened = openings_.front().counted.wall;
+    counted.opened_cpu = openings_.front().counted.cpu;
+    EmitOpening(true);
+  }
+  sink_.OnCounted(counted);
 }
 
 // A named transform owns its time without the transforms, reads, decodes and tokenizers inside it.
@@ -356,4 +349,4 @@ void NestingSweep::CloseOther(const Open& open) {
   Emit(open, open.end - open.span.start.value, open.span.cpu.value, open.inside);
 }
 
-}  // namespace penstock::analyzer
+}  // namespace penstock::traces

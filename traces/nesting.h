@@ -16,7 +16,7 @@
 
 #include "traces/event.h"
 
-namespace penstock::analyzer {
+namespace penstock::traces {
 
 // Time inside a container span, by stage. Units: nanoseconds.
 struct Inside {
@@ -47,8 +47,8 @@ struct Inside {
 
 // One span that counts towards its stage. Valid during the call of the sink only.
 struct Counted {
-  const traces::Span* span = nullptr;
-  traces::StageId stage = traces::StageId::kNone;
+  const Span* span = nullptr;
+  StageId stage = StageId::kNone;
   std::int64_t wall = 0;    // without the time of inner spans if docs/design.md 4 says so for the
                             // stage
   std::int64_t cpu = -1;    // of the same part; -1: not recorded
@@ -57,7 +57,8 @@ struct Counted {
   bool synthetic = false;   // derived from a sample: its augmenting, or its waiting before reads
   bool opening = false;     // opens the image that the next call decodes: both are one decode
   std::int64_t opened = 0;  // time in which the image was opened, in a call of its own
-  Inside inside;            // of a sample, fetch, wait or step
+  std::int64_t opened_cpu = -1;  // of the same; -1: not recorded
+  Inside inside;                 // of a sample, fetch, wait or step
 
   // Time of the whole decode: opening the image and decoding it.
   [[nodiscard]] std::int64_t whole() const { return opened + wall; }
@@ -67,19 +68,25 @@ class NestingSink {
  public:
   virtual ~NestingSink() = default;
   virtual void OnCounted(const Counted& counted) = 0;
+  // All calls of OnCounted() for a span have been made, right before this one. Every span has one
+  // such call, also if it does not count: it is inside a span of its stage, or of a later version.
+  // `row`: as it was given to Add().
+  virtual void OnDone(std::int64_t /*row*/, const Span& /*span*/) {}
 };
 
 class NestingSweep {
  public:
   explicit NestingSweep(NestingSink& sink) : sink_(sink) {}
 
-  // `opens`: the span only opens an image, which a later one decodes (NamedRanges::Opens()).
-  void Add(const traces::Span& span, bool opens = false);
+  // `opens`: the span only opens an image, which a later one decodes. `row`: any number, for
+  // OnDone().
+  void Add(const Span& span, bool opens = false, std::int64_t row = 0);
   void Finish();
 
  private:
   struct Open {
-    traces::Span span;
+    Span span;
+    std::int64_t row = 0;
     std::int64_t end = 0;
     bool outermost = true;
     bool opens = false;
@@ -97,10 +104,9 @@ class NestingSweep {
                         // counted again
   };
 
-  void AddRead(const traces::Span& span);
+  void AddRead(const Span& span, std::int64_t row);
   void Close();
   void CloseTold(const Open& open);
-  void EmitDecode(Counted decode, bool opens);
   void EmitOpening(bool is_part);
   void EmitOpenings();
   void CloseAugment(const Open& open);
@@ -110,7 +116,7 @@ class NestingSweep {
   void CloseCollate(const Open& open);
   void CloseOther(const Open& open);
   void Emit(const Open& open, std::int64_t wall, std::int64_t cpu, const Inside& inside);
-  [[nodiscard]] bool IsOpen(traces::StageId stage) const;
+  [[nodiscard]] bool IsOpen(StageId stage) const;
   [[nodiscard]] Counted CountedOf(const Open& open, std::int64_t wall, std::int64_t cpu,
                                   const Inside& inside) const;
 
@@ -120,9 +126,10 @@ class NestingSweep {
   std::array<std::uint32_t, wire::kStageCount> open_{};
   struct Opening {
     Counted counted;
-    traces::Span span;
+    Span span;
+    std::int64_t row = 0;
   };
   std::deque<Opening> openings_;  // images that are open and not decoded, the oldest first
 };
 
-}  // namespace penstock::analyzer
+}  // namespace penstock::traces
