@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compares penstock-load with other loaders on the same files in interleaved runs, and prints the
-# table. Makes the set first if there is none.
+# Compares penstock-load with other loaders on the same pictures in interleaved runs, and prints a table of their
+# throughput and of its ratios. If the pictures are not there yet, makes them first.
 #
 #   benchmarks/compare_loaders.sh [--set imagenet|coco|fullhd] [--count N] [--build DIR] [OPTION...]
 #
-# --set    what to load (default imagenet): build/bench/sets/SET, made by penstock-load make-set
-# --count  N pictures (default: as many as make-set makes); the set is then build/bench/sets/SET-N
+# --set    the pictures to load (default imagenet): those that penstock-load make-set makes in build/bench/sets/SET
+# --count  the number of pictures (default: that of make-set). With --count they are in build/bench/sets/SET-N.
 # --build  where penstock-load was built (default build/release)
 # Other options go to benchmarks/loaders/compare.py, among them:
 # --rounds (default 10), --seconds (default 5)
-# --python VENV/bin/python: an environment with loaders that Debian lacks; may be given several times. There
-#          is one environment for each of: nvidia-dali-cuda120; spdl (needs Debian's libavdevice59); ffcv; newer
+# --python VENV/bin/python: an environment with loaders that Debian lacks; may be given several times. Make
+#          one environment for each of: nvidia-dali-cuda120; spdl (needs Debian's libavdevice59); ffcv; newer
 #          torch, torchvision, timm and webdataset together. A loader runs in the first one that can import it.
-# Exit status: 0 done, 2 usage, 3 something is missing or a run failed; if the set cannot be made, that of
-# penstock-load make-set.
+# Exit status: 0 done, also if a loader is not installed (the table says so), 2 usage, 3 penstock-load is not built
+# or a run failed; if the pictures cannot be made, that of penstock-load make-set.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -35,7 +35,7 @@ while [[ $# -gt 0 ]]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '4,21s/^# \{0,1\}//p' "$0"
+      sed -n '4,19s/^# \{0,1\}//p' "$0"
       exec /usr/bin/python3 -B benchmarks/loaders/compare.py --help
       ;;
     *)

@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheel into new Debian root file systems in all the ways that users do. Runs every command there
-# on a real DataLoader with Pillow, as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
+# Installs the wheel in root file systems of Debian in all the ways that users do. There it runs most commands of
+# penstock, with a train.py that uses PyTorch's DataLoader and Pillow, as root and as nobody, with a /dev/shm of
+# 64 MB. Prints a table.
 #
 #   scripts/test_wheel.sh [WHEEL] [RELEASE...]
 #
 # WHEEL comes from scripts/build_wheel.sh (default: the wheel for this machine). RELEASE is bullseye,
 # bookworm or trixie (default: all three). A wheel for aarch64 is tried in roots for arm64. On a machine of
 # another architecture they run under qemu; then the default RELEASE is bookworm, and in_root.sh leaves out the
-# checks that cannot run there. The agent needs MADV_WIPEONFORK, which qemu has from 8.0 on. If this
-# machine's qemu is older, the script unpacks Debian 13's qemu into the folder of the roots.
+# checks that cannot run there. The agent needs MADV_WIPEONFORK, which qemu has from 8.0 on. If this machine's qemu
+# is older, the script unpacks Debian 13's qemu into the folder of the roots. If the kernel is already set up to
+# start programs for arm64 with the older qemu, the script ends with status 3 instead.
 #
-# Needs root, debootstrap and the package mirror. The roots stay in build/wheel/roots. Exit status: 0
-# everything works, 1 something does not, 2 usage, 3 something is missing.
+# Needs root, debootstrap, a mirror of Debian's packages (PENSTOCK_DEBIAN; default: that of this machine's apt) and,
+# for a wheel of this machine's architecture, the Python package index. The roots stay in build/wheel/roots
+# (PENSTOCK_ROOTS), and later runs use them again. Exit status: 0 everything works, 1 something does not, 2 usage or
+# no wheel, 3 something else is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,7 +31,7 @@ for release in "$@"; do
   [[ $release =~ ^(bullseye|bookworm|trixie)$ ]] || wheel=
 done
 [[ -f $wheel ]] || {
-  echo "usage: scripts/test_wheel.sh [WHEEL] [bullseye|bookworm|trixie]...; scripts/build_wheel.sh makes one" >&2
+  echo "usage: scripts/test_wheel.sh [WHEEL] [bullseye|bookworm|trixie]... (scripts/build_wheel.sh makes WHEEL)" >&2
   exit 2
 }
 emulated=
@@ -51,8 +55,8 @@ fi
 readonly kRoots=${PENSTOCK_ROOTS:-$PWD/build/wheel/roots}
 readonly kPackages=(python3 python3-venv python3-pip python3-torch python3-pil python3-numpy xvfb xauth x11-utils
   libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core)
-# pipx, uv and what they need, in versions for the oldest Python. They are downloaded here, since pip has no
-# package index in the roots.
+# pipx, uv and what they need, in versions for Python 3.9, which bullseye has. They are downloaded outside of the
+# roots, since in_root.sh lets pip use no package index.
 readonly kTools=(pipx uv pip setuptools wheel tomli)
 mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
@@ -114,7 +118,7 @@ emulate() {
     exit 3
   fi
   qemu=$(new_qemu)
-  echo "under $("$qemu" --version | head -n 1)"
+  echo "programs for arm64 run under $("$qemu" --version | head -n 1)"
   [[ -e $binfmt/register ]] || mount -t binfmt_misc binfmt_misc "$binfmt" || true
   # The P at the end of the name tells qemu that the kernel also passes the name by which a program was called.
   ln -sf "$qemu" "$kRoots/aarch64-binfmt-P"
@@ -137,15 +141,15 @@ fetch_tools() {
   touch "$kRoots/tools/.made"
 }
 
-# $1: release, $2: its root
+# Makes a root with debootstrap and installs kPackages in it. $1: release, $2: the root's folder
 clean_root() {
   debootstrap --variant=minbase "$1" "$2" "$mirror" && cp /etc/resolv.conf "$2/etc/resolv.conf" &&
     chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${kPackages[@]}"
 }
 
 # The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg unpacks them.
-# The packages' installation scripts do not run. Only those of BLAS and LAPACK are needed: they tell the loader
-# where the libraries are, which this function does with ld.so.conf.d.
+# The packages' installation scripts do not run. Only those of BLAS and LAPACK would be needed: they make the
+# libraries known to ld.so. This function does that with ld.so.conf.d.
 clean_arm64_root() {
   local package libraries=/usr/lib/aarch64-linux-gnu
   debootstrap --foreign --arch=arm64 --variant=minbase "$1" "$2" "$mirror" &&
@@ -197,7 +201,7 @@ run_in() {
     printf '%s\n' "${table[-1]}"
     [[ $line != FAIL* ]] || failed=true
   done < <(chroot "$root" /sbin/runuser -u "$2" -- env -i HOME=/home/wheel PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
-    bash /home/wheel/in_root.sh $emulated 2>"$root.$2.log" || echo "FAIL the script itself, see $root.$2.log")
+    bash /home/wheel/in_root.sh $emulated 2>"$root.$2.log" || echo "FAIL in_root.sh ended early, see $root.$2.log")
   leave
 }
 

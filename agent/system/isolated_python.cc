@@ -18,14 +18,16 @@ int g_isolated_python = 0;
 
 namespace {
 
-// Used by the constructor alone, on one thread.
+// Used only by NoteIsolatedPython(), which the agent's constructor (boot.cc) calls once.
 char g_exe[4096];
 char g_arguments[4096];
 
-// The only long option behind which Python takes more options.
+// The only long option that other options or a program may follow: after every other one, such as
+// --help, Python prints something and ends. It takes an argument.
 constexpr char kLongOption[] = "--check-hash-based-pycs";
 
-// Whether the arguments contain -I, -E or -S, also among other letters (-Is, -bEu).
+// Whether Python's own options, those before the program's name, include -I, -E or -S, also among
+// other letters (-Is, -bEu).
 bool RunsNoSitecustomize(const char* arguments, size_t size) {
   const char* p = arguments + Length(arguments) + 1;
   while (p < arguments + size && p[0] == '-' && p[1] != 0) {
@@ -146,8 +148,9 @@ bool IsKnownVersion() {
 
 }  // namespace
 
-// Asks for the program's name only if the arguments contain such an option. A seccomp filter from
-// outside may end the program for readlink(), if ld.so has made no such call.
+// Asks for the name of the executable only if the command line has -I, -E or -S. A seccomp filter
+// that was installed before this process ran may end it for readlink(): such a filter must allow
+// the system calls that ld.so makes, but ld.so does not always call readlink().
 void NoteIsolatedPython() {
   const size_t size = sys::ReadFile("/proc/self/cmdline", g_arguments, sizeof g_arguments);
   if (size == 0 || !RunsNoSitecustomize(g_arguments, size)) {

@@ -2,9 +2,10 @@
 //
 // The batches in flight do not fit into /dev/shm: sooner or later a worker dies with a bus error.
 //
-// Threshold: (prefetch + 1) batches per worker of each rank, times 1.5 for batches that are being
-// replaced, do not fit into the space that other users of /dev/shm leave free. There is no finding
-// if measurements show that batches do not pass through /dev/shm (they are pickled).
+// Threshold: other users of /dev/shm leave less space free than 1.5 times the batches in flight:
+// (prefetch + 1) batches for each worker of each rank. The factor 1.5 allows for batches that are
+// being replaced. There is no finding if measurements show that batches do not pass through
+// /dev/shm (they are pickled).
 // Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 #include <cmath>
@@ -37,7 +38,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
   Setting setting = input.Recorded();
-  const int ranks = input.diagnosis.run.host.ranks;  // assumed to need as much as this one each
+  const int ranks = input.diagnosis.run.host.ranks;  // each is assumed to need as much as ours
   const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
   const double others = use.measured ? use.before : 0;
   const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);

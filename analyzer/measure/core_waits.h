@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the recorded waiting (wall minus CPU time) was for a core. The simulator adds the
-// waiting for a core by itself. The rest is sleep, a lock, or a core that is slow to wake up; more
-// cores do not make it shorter. "Contention" in a name means: the part of the waiting that was for
-// a core, from 0 to 1. "The kernel's account" means the shares in CpuLoad that are valid if
-// `delays_known`. Pure.
+// How much of the recorded waiting (wall minus CPU time) was for a core. The simulator computes
+// the waiting for a core itself, so the recorded one must be removed from its input. The rest is
+// waiting for a file, a clock, a lock, or a core that is slow to wake up; more cores do not make it
+// shorter. A function named ...Contention returns the part of the waiting that was for a core, from
+// 0 to 1; one named ...WithoutContention returns the work without that waiting. "The kernel's
+// account" means the shares in CpuLoad that are valid if `delays_known`. Pure.
 #pragma once
 
 #include "analyzer/measure/cpu_load.h"
@@ -16,9 +17,9 @@ namespace penstock::analyzer {
 
 // The part of the waiting of computing stages that was for a core, judged by how busy the cores
 // were: 0 up to 65 % busy, 1 from 90 % on, in proportion between. 1 if other programs crowd the
-// machine. 0 if the load is not known. For a part of a batch it is used only if neither the
-// kernel's account nor the slowdown of decoding is known. The handover and the correction
-// "core-waits" use it too.
+// machine. 0 if the load is not known. WithoutContention() uses it only if neither the kernel's
+// account nor the slowdown of decoding is known. MeasureHandover() and the correction "core-waits"
+// use it too.
 //
 // Source: docs/diagnosis.md 3.4 (wall time grows with the workers, CPU time stays); the limits are
 //         ours.
@@ -36,7 +37,7 @@ namespace penstock::analyzer {
 // (DecodeContention()) of each sample's waiting, which is right on average. By chance one sample
 // waits longer than the slowdown implies, and another does not wait. Removing at most the implied
 // time from each sample would leave a part of the longer waits: 16 % of the run's time on a machine
-// with two programs too many.
+// where two more programs computed than there were free cores.
 [[nodiscard]] Work DecodeWithoutContention(const Work& work, const CpuLoad& load, double contended);
 
 // The share of the time of the steady batches that was waiting for a core, by the kernel's account.
@@ -46,8 +47,8 @@ namespace penstock::analyzer {
 
 // The part of the kernel's account that may be waking up: the account also counts the time that a
 // thread takes to wake up on a free core. 0 if other programs crowd the machine. Otherwise 1 if
-// processes that help the loader use a fifth of the CPU time. Otherwise it depends on how busy the
-// cores were: 1 up to 50 %, 0 from 75 % on, in proportion between.
+// processes that help the loader use a fifth of the CPU time or more. Otherwise it depends on how
+// busy the cores were: 1 up to 50 %, 0 from 75 % on, in proportion between.
 [[nodiscard]] double WakeUpPart(const CpuLoad& load);
 
 // The part of the workers' waiting outside of reads that was for a core, by the kernel's account.
@@ -58,10 +59,10 @@ namespace penstock::analyzer {
 // `removed` is the share of the batches' time that was removed as waiting for cores. `missed` is
 // the share of the batches' time by which the replay without this waiting is too short.
 //
-// Source: ours, on the 75 recordings of the validation's faults. With less than half of the cores
-//         busy, replays were up to 11 % too fast; now they are up to 4 % too fast. With nearly full
-//         cores, kept waiting would hide a part of the gain from more cores (docs/diagnosis.md
-//         F18).
+// Source: ours, on the 75 recordings of the faults in docs/diagnosis.md 4. With less than half of
+//         the cores busy, replays were up to 11 % too fast; now they are up to 4 % too fast. With
+//         nearly full cores, waiting that is put back would hide a part of the gain from more cores
+//         (fault F18).
 [[nodiscard]] double WakeUpToKeep(const CpuLoad& load, double missed, double removed);
 
 }  // namespace penstock::analyzer

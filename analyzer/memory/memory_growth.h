@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the memory of the workers grows, by cause, and how much memory other settings will take.
+// How the memory of workers grows, by cause, and when a number of workers uses up the memory.
 // Values; pure.
 //
 // Three things make the private memory of a worker process grow, and each has its own remedy:
-// - copied: pages of the process that forked it, copied when the worker writes to them. The
-//   reference count of a Python object lies in the object's page. Private memory rises, but
-//   anonymous memory (private and shared together) does not, because shared pages become private.
-//   Growth ends when no page is shared any more;
+// - copied: pages of the process that forked the worker, copied when the worker writes to them.
+//   Reading a Python object is enough: it changes the object's reference count, which lies in the
+//   object's page. Private memory rises, but anonymous memory (private and shared together) does
+//   not, because shared pages become private. Growth ends when no page is shared any more;
 // - fresh: memory that the worker allocates and keeps: a leak or a cache. Anonymous memory rises;
-// - cached: pages of files that no other process maps. The kernel takes them back when it needs
-//   them.
+// - cached: pages of files that no other process maps. The kernel takes them back when memory is
+//   short.
 // Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
 #pragma once
 
@@ -28,13 +28,13 @@ namespace penstock::analyzer {
 
 // Growth of a process's memory by one cause.
 struct Growth {
-  Interval per_second;  // bytes; 90 %
-  Interval per_batch;   // bytes for each batch that the process makes
+  Interval per_second;  // bytes; 90 % confidence interval
+  Interval per_batch;   // bytes for each batch that the process makes; 90 % confidence interval
   double grown = 0;     // bytes of growth from the end of the first fifth of the samples to the
                         // last sample
   double limit = 0;     // bytes by which it can grow from its first sample; 0: no end is known
-  double settles = 0;   // number of batches in which the growth still to come falls to 1/e; 0:
-                        // growth is even
+  double settles = 0;   // after this many batches, the growth still to come is 1/e of what it was;
+                        // 0: growth does not slow down, or there are too few samples to tell
 
   // Whether the growth is more than chance, and more than allocators grow without a leak.
   [[nodiscard]] bool certain() const;
@@ -42,17 +42,19 @@ struct Growth {
   [[nodiscard]] Interval After(double batches) const;
 };
 
-// The medians over several growths.
+// The medians over several growths. `limit` and `settles` are medians of the values other than 0 if
+// more than half of the values are not 0; otherwise they are 0.
 [[nodiscard]] Growth MedianGrowth(const std::vector<Growth>& growths);
 
-// Growth of each worker of a loader: medians over the workers that were seen long enough.
+// Growth of the workers of a loader: medians over the workers that have enough samples for a slope.
 struct WorkerGrowth {
   Growth copied;
   Growth fresh;
   double batches = 0;  // batches of the median worker at its last sample
   double epoch = 0;    // batches of an epoch of all workers together; 0: not known
-  double horizon = 0;  // the forecast is for this many batches: those of the longest known epoch
-                       // or, if workers persist, of the recording if it has more; 0: not known
+  double horizon = 0;  // the forecast ends when all workers together have made this many batches:
+                       // those of the longest known epoch or, if workers persist and the recording
+                       // has more batches, those of the recording; 0: not known
   double ahead = 0;    // batches that a worker may have made by its last sample but that `batches`
                        // lacks, because they were not delivered
 
@@ -66,7 +68,7 @@ struct WorkerGrowth {
 struct WorkerMemory {
   ProcessId process;
   std::int32_t worker_id = -1;
-  std::size_t samples = 0;   // walks of its page tables
+  std::size_t samples = 0;   // walks of its page tables (one for each read of smaps_rollup)
   double watched = 0;        // seconds from the first walk to the last
   double batches = 0;        // batches that the worker had made at the last walk
   double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk;
@@ -79,10 +81,10 @@ struct WorkerMemory {
 };
 
 struct MemoryModel {
-  bool known = false;                 // some worker was seen long enough
-  bool attributed = false;            // copied, fresh and cached growth are known apart; else
-                                      // growth.copied holds all of it
-  std::vector<WorkerMemory> workers;  // those that were seen long enough
+  bool known = false;                 // some worker has enough samples for a slope
+  bool attributed = false;            // copied, fresh and cached growth are known separately; else
+                                      // growth.copied holds the whole growth
+  std::vector<WorkerMemory> workers;  // those that have enough samples for a slope
   WorkerGrowth growth;
   Growth cached;
   double private_bytes = 0;  // median over the workers, at their last samples
@@ -91,40 +93,41 @@ struct MemoryModel {
                                  // delivered batches
   bool ends_with_epoch = false;  // workers end with the epoch and give their memory back
   double batch_rate = 0;         // batches per second of the loader
-  double watched = 0;            // seconds in which memory was sampled
+  double watched = 0;            // seconds from the first sample to the last: median over the
+                                 // workers, or of the training process if that is longer
   int worker_count = 0;          // configured
   int ranks = 1;     // ranks that share the memory; `room` and `limit` are the part of one rank
   double room = 0;   // bytes that are left before the kernel kills a process; 0: not known, or none
                      // left
-  double limit = 0;  // bytes that may be used in all
+  double limit = 0;  // bytes that may be used, those already in use included
   std::string_view limit_of;  // what sets `limit`: "machine" or "control group"
   SharedMemoryUse shared;
   std::optional<CopiedMemory> copied;  // does not need growth; a single walk is enough
 
-  // Seconds from the last sample of memory until `room` is used up with `count` workers; 0 if
-  // additional workers do not fit. `high` is infinite if the slowest growth of the interval never
-  // uses up `room`. nullopt: the memory is enough, or the room is not known, or the recording was
-  // too short for the forecast.
+  // Seconds from the last sample of memory until `count` workers have used up `room`; 0 if
+  // additional workers do not fit. `high` is infinite if growth at the low ends of its confidence
+  // intervals does not use up `room` within kForecastSeconds. nullopt if `room` is 0, if the memory
+  // is enough for kForecastSeconds, or if the recording is too short for the forecast (kBelieved).
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 
-// A rate of growth is said of a worker only if its samples after the first fifth span at least this
-// many seconds: a slope over a few seconds does not predict a minute.
+// A rate of growth is reported for a worker only if its samples after the first fifth span at least
+// this many seconds: a slope over a few seconds does not predict a minute.
 inline constexpr double kLeastGrowthTime = 20;
 
-// The workers that grow, of those that were seen for kLeastGrowthTime. Growth without a known cause
-// counts as copied.
+// The workers that grow, among those whose samples span the time that kLeastGrowthTime asks for.
+// Growth without a known cause counts as copied.
 struct GrowingWorkers {
-  bool told = false;             // some worker was seen long enough
-  bool all = false;              // all workers grow
+  bool told = false;             // the samples of some worker span that time
+  bool all = false;              // all of these workers grow; true if there are none
   std::optional<Growth> copied;  // medians over the workers that grow by this cause
   std::optional<Growth> fresh;
 };
 [[nodiscard]] GrowingWorkers FindGrowingWorkers(const MemoryModel& memory);
 
-// Growth is extrapolated to this many times the time in which it was seen (ours).
+// OutOfMemory() forecasts at most this many times the time in which memory was sampled (ours), and
+// at most kForecastSeconds.
 inline constexpr double kBelieved = 60;
-// No forecast reaches further ahead than this.
 inline constexpr double kForecastSeconds = 7 * 86400.0;
 
 }  // namespace penstock::analyzer

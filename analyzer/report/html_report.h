@@ -2,7 +2,8 @@
 //
 // The report as one page without external parts, for people who work on a remote machine: inline
 // SVG and CSS, no script, nothing loaded. The page is also well-formed XML. It is in English or
-// Chinese. In Chinese, stages, factors and rules have Chinese names; settings keep theirs. Pure.
+// Chinese. In Chinese, stages, factors and rules have Chinese names; settings keep the names of
+// their arguments (num_workers). Pure.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// A drawn part of the page, such as a <figure> with its tables. `missing` says why there is none.
+// A drawn part of the page, such as a <figure> with its tables. `missing` says why the plot is not
+// drawn, and is empty if it is; `html` may hold text or tables in either case.
 struct Picture {
   std::string html;
   Statement missing;

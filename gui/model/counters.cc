@@ -27,9 +27,9 @@ std::int64_t Ns(double seconds) {
 }
 
 // The indices of the samples that bound intervals. The last sample often comes a few milliseconds
-// after the sample before it. In so short an interval, a small delay of the count would look like a
-// peak. Therefore an interval shorter than half the median is joined with the next interval; the
-// last interval, if so short, is joined with the interval before it.
+// after the sample before it. In so short an interval, a counter that the kernel updates a little
+// late would look like a peak. Therefore an interval shorter than half the median is joined with
+// the next interval; the last interval, if so short, is joined with the interval before it.
 std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
   std::vector<double> times;
   for (std::size_t i = 1; i < series.at.size(); ++i) {
@@ -49,8 +49,8 @@ std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
 }
 
 // The growth of a counter per second, times `scale`, in each interval between samples. An interval
-// that lies mostly before the trace is left out: its growth is not of the few milliseconds that
-// would be drawn.
+// that lies mostly before the trace is left out: only its end would be drawn, but most of its time,
+// and so of its growth, is earlier.
 CounterTrack RateOf(const CounterSeries& series, CounterKind kind, double scale) {
   CounterTrack track{kind, series.process.value, {}, 0};
   const std::vector<std::size_t> bounds = BoundsOf(series);
@@ -149,8 +149,8 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
 }
 
 // Adds step functions. A track that ends before the others belongs to a process that ended. Its
-// last value holds for as long as the value before it held. Requires: two points or more in each
-// track.
+// last value counts for one more interval, which is as long as the one between its last two points.
+// After that it counts as 0. Requires: two points or more in each track.
 CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
   CounterTrack sum{kind, CounterTrack::kAll, {}, 0};
   std::map<std::int64_t, double> changes;
@@ -197,8 +197,8 @@ double CoresOf(const analyzer::RankLayout& ranks, std::uint32_t process) {
   return cores > 0 ? cores : std::numeric_limits<double>::infinity();
 }
 
-// The kernel counts CPU time and the recorder reads the clock at slightly different moments, so the
-// quotient may be more than all cores.
+// Limits the cores in use to the cores of the host. CPU time divided by elapsed time may be more,
+// since the Linux kernel counts CPU time and the recorder reads the clock at different moments.
 void LimitToCores(const analyzer::RankLayout& ranks, std::vector<CounterTrack>& all) {
   for (CounterTrack& track : all) {
     if (track.kind != CounterKind::kCpu) continue;
@@ -245,7 +245,8 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
   // PSS is sampled seldom. It is used only if it covers nearly the whole run. Otherwise the track
-  // would begin in the middle of the run, and would change from RSS to PSS while a run is followed.
+  // would begin in the middle of the run, and would change from RSS to PSS while the dashboard
+  // follows a run that is still being recorded.
   constexpr double kCovers = 0.9;
   std::vector<CounterTrack> shares =
       TracksOf(analysis, "pss_bytes", MemoryOf<CounterKind::kMemory>);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCV. Its wheels link their codecs statically, so only Python sees the calls."""
+"""OpenCV's image functions. The wheels of PyPI link OpenCV into the module cv2 itself, so the hooks on the shared
+library (agent/hooks/hooks_opencv.cc) do not see its calls."""
 from penstock_hooks import overrides, wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 

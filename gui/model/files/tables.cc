@@ -12,7 +12,6 @@
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/words/verdict.h"
-#include "traces/base/file.h"
 #include "traces/base/json_text.h"
 
 namespace penstock::gui {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the window as CSV (RFC 4180) for other programs: plain numbers, one unit per
-// column, named in the head; heads are English in every language. Pure, except for the function
-// that writes a file.
+// The tables of the window as CSV for other programs: fields in quotes as in RFC 4180, lines that
+// end with a line feed, plain numbers. The header line is English in every language. It names the
+// unit of a column; in CompareCsv() each row has its own unit, in the column "unit". Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +18,6 @@
 #include "gui/model/panels/whatif.h"
 #include "gui/model/timeline/query.h"
 #include "gui/model/words/texts.h"
-#include "traces/base/result.h"
 
 namespace penstock::gui {
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Declares the functions of NVTX that programs call, for a machine without NVTX's headers. Structs
- * have NVTX's layout. Version 2 of NVTX is a library; nvtx_double.c is its double. */
+ * Declares some functions of NVTX, enough for nvtx_victim.c, which so compiles without NVTX's
+ * headers. Structs have NVTX's layout. In version 2 of NVTX the functions are in a library, in
+ * version 3 in the headers; nvtx_double.c is a test double of version 2's library. */
 #pragma once
 
 #include <stddef.h>

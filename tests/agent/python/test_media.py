@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the hooks of decoders of pictures, sound and arrays, with packages of our own that have the real names."""
+"""Tests the hooks on decoders of pictures, sound and arrays with fake packages that have the names of the real ones."""
 import unittest
 
 import harness

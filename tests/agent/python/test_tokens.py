@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the hooks of tokenizers with packages of our own that have the real names."""
+"""Tests the hooks on tokenizers with fake packages that have the names of the real ones."""
 import unittest
 
 from fake_packages import Checked, run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the hooks of video decoders: their calls, and the frames that the program uses. The packages are our own and
-have the real names."""
+"""Tests the hooks on video decoders: the recorded calls, and the count of frames that the program uses. The decoders
+are fake packages that have the names of the real ones."""
 import collections
 import unittest
 

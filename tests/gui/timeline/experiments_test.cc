@@ -8,7 +8,8 @@
 namespace penstock::gui {
 namespace {
 
-// Workers stood still in windows of record --probe, and nothing in the timeline said why.
+// In the windows of `penstock record --probe` delays hold the workers, and the timeline did not say
+// why they stood still.
 TEST(ExperimentsTest, WindowsThatSlowTheRunDownSayWhatTheySpare) {
   analyzer::RunModel run;
   EXPECT_TRUE(ExperimentsOf(run).empty());

@@ -18,7 +18,7 @@
 namespace penstock::record {
 namespace {
 
-TEST(ProcSlotsTest, ASlotOfAReplacedProgramIsFreeOnlyAfterAnotherDrain) {
+TEST(ProcSlotsTest, FreesTheSlotOfAReplacedProgramOnlyAfterTheTimeBetweenTwoDrains) {
   char name[] = "/tmp/penstock-slots-test-XXXXXX";
   ASSERT_NE(mkdtemp(name), nullptr);
   const std::filesystem::path folder = name;
@@ -48,6 +48,7 @@ TEST(ProcSlotsTest, ASlotOfAReplacedProgramIsFreeOnlyAfterAnotherDrain) {
     }
     return count;
   };
+  // A slot rests for 150 ms, which is longer than the collector waits between two drains.
   const TimeNs begin = MonotonicNow();
   sampler.FreeEnded(begin);
   EXPECT_EQ(replaced(), kCount);
