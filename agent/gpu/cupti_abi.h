@@ -67,6 +67,7 @@ enum CopyKind : uint8_t {
   kDeviceToHost = 2,
   kHostToArray = 3,
   kArrayToHost = 4,
+  kArrayToArray = 5,  // 6 and 7: between an array and other memory of the device
   kDeviceToDevice = 8,
   kHostToHost = 9,
   kPeerToPeer = 10,

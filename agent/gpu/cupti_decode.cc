@@ -154,7 +154,8 @@ const char* CopyText(uint8_t copy, uint8_t source, uint8_t destination) {
   const bool up = copy == kHostToDevice || copy == kHostToArray;
   const bool down = copy == kDeviceToHost || copy == kArrayToHost;
   if (!up && !down) {
-    return copy == kHostToHost ? "H2H" : copy == kPeerToPeer ? "P2P" : "D2D";
+    if (copy >= kArrayToArray && copy <= kDeviceToDevice) return "D2D";
+    return copy == kHostToHost ? "H2H" : copy == kPeerToPeer ? "P2P" : "copy";
   }
   const uint8_t host = up ? source : destination;
   const uint32_t at = host == kPageable ? 1 : host == kPinned ? 2 : host == kManaged ? 3 : 0;

@@ -22,7 +22,8 @@ double ValueOf(Metric metric, const Report& report) {
       return report.diagnosis.wait_fraction;
     case Metric::kLosses:
       return static_cast<double>(report.losses.dropped_events + report.losses.damaged_records +
-                                 report.losses.damaged_bytes + report.losses.lost_threads) +
+                                 report.losses.damaged_chunks + report.losses.damaged_bytes +
+                                 report.losses.lost_threads) +
              (report.losses.truncated ? 1 : 0);
     case Metric::kCoverage:
       return report.coverage.fraction();

@@ -38,7 +38,8 @@ enum class StatField : std::size_t { kThreads = 20, kStartTime = 22, kRss = 24 }
 // /proc/self/stat: "pid (name) state parent ...".
 class ProcessStat {
  public:
-  // The name, field 2, may hold blanks and parentheses, so only the text after the last ')' is split.
+  // The name, field 2, may hold blanks and parentheses, so only the text after the last ')' is
+  // split.
   explicit ProcessStat(std::string_view text) {
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string_view::npos) return;

@@ -376,6 +376,9 @@ TEST(FailOnTest, ComparesInTheRightDirection) {
   EXPECT_FALSE(Exceeded(ParseThreshold("wait_fraction=1").value(), report));
   EXPECT_FALSE(Exceeded(ParseThreshold("losses=0").value(), report));
   EXPECT_TRUE(Exceeded(ParseThreshold("coverage=0.9").value(), report));  // not known
+  Report damaged = report;
+  damaged.losses.damaged_chunks = 1;
+  EXPECT_TRUE(Exceeded(ParseThreshold("losses=0").value(), damaged));
 }
 
 TEST(FailOnTest, AnEmptyTracePassesNoThreshold) {
