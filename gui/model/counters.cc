@@ -71,11 +71,6 @@ CounterTrack CpuOf(const CounterSeries& series) {
   return RateOf(series, CounterKind::kCpu, 1e-9);
 }
 
-// The bytes per second, from the bytes so far.
-CounterTrack DiskOf(const CounterSeries& series) {
-  return RateOf(series, CounterKind::kDisk, 1);
-}
-
 template <CounterKind kKind>
 CounterTrack MemoryOf(const CounterSeries& series) {
   CounterTrack track{kKind, series.process.value, {}, 0};
@@ -175,6 +170,36 @@ CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
   return sum;
 }
 
+// The bytes that each process read from storage. A worker is recorded from its start, so its
+// counter begins there at zero. Of another process, the growth before the first sample is older
+// than the recording.
+std::vector<CounterTrack> DiskTracks(const traces::Trace& trace, const Analysis& analysis) {
+  std::map<std::uint32_t, std::int64_t> started;  // by worker
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    const std::uint32_t process = thread.process.value;
+    if (process >= trace.processes().size()) continue;
+    if (trace.processes()[process].role != wire::kRoleWorker) continue;
+    const auto [known, fresh] = started.try_emplace(process, thread.first.value);
+    if (!fresh) known->second = std::min(known->second, thread.first.value);
+  }
+  std::vector<CounterTrack> tracks;
+  for (const CounterSeries& series : analysis.report.diagnosis.run.counters) {
+    if (series.name != "disk_read_bytes" || series.at.empty()) continue;
+    CounterSeries whole = series;
+    const auto start = started.find(series.process.value);
+    const double at = start == started.end()
+                          ? series.at.front()
+                          : static_cast<double>(start->second - trace.begin().value) * 1e-9;
+    if (at < series.at.front()) {
+      whole.at.insert(whole.at.begin(), at);
+      whole.value.insert(whole.value.begin(), 0);
+    }
+    CounterTrack track = RateOf(whole, CounterKind::kDisk, 1);
+    if (track.points.size() >= 2) tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
 std::vector<CounterTrack> TracksOf(const Analysis& analysis, std::string_view name,
                                    CounterTrack (*make)(const CounterSeries&)) {
   std::vector<CounterTrack> tracks;
@@ -242,7 +267,7 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   if (auto gpu = GpuOf(trace, analysis)) all.push_back(std::move(*gpu));
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
   LimitToCores(analysis.report.diagnosis.run.ranks, all);
-  const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
+  const std::vector<CounterTrack> disk = DiskTracks(trace, analysis);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
   // PSS is sampled seldom. It is used only if it covers nearly the whole run. Otherwise the track
   // would begin in the middle of the run, and would change from RSS to PSS while the dashboard

@@ -143,6 +143,26 @@ TEST(CountersTest, WhatWasReadBeforeTheTraceMakesNoPeak) {
   EXPECT_NEAR(static_cast<double>(all[0].points.front().at), 10e6, 1);
 }
 
+// The counter of a worker that starts at 0.02 s is read first at 0.1 s.
+TEST(CountersTest, WhatAWorkerReadsBeforeItsFirstSampleIsInTheTrack) {
+  Analysis analysis;
+  analyzer::CounterSeries series;
+  series.name = "disk_read_bytes";
+  series.process = ProcessId{1};
+  for (int i = 1; i <= 10; ++i) {
+    series.at.push_back(0.1 * i);
+    series.value.push_back(8e6);
+  }
+  analysis.report.diagnosis.run.counters.push_back(series);
+  const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kWait}},
+                                           {{20'000'000, 1'000'000'000, traces::StageId::kFetch}}});
+  const std::vector<CounterTrack> all = BuildCounters(*trace, analysis);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_NEAR(all[0].most, 8e6 / 0.08, 1);
+  EXPECT_NEAR(static_cast<double>(all[0].points.front().at), 20e6, 1);
+  EXPECT_NEAR(ValueAt(all[0], 150'000'000), 0, 1e-9);
+}
+
 TEST(CountersTest, ARunUsesNoMoreThanItsCores) {
   Analysis analysis;
   analyzer::RunModel& run = analysis.report.diagnosis.run;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -57,10 +58,28 @@ std::size_t SizeBin(std::uint64_t bytes) {
   return first + edge;
 }
 
+// What a worker reads of files before the first sample of its counter `disk_read_bytes`.
+struct EarlyReads {
+  const analyzer::CounterSeries* counter = nullptr;
+  double first = 0;  // seconds; when the first of these reads begins
+  double bytes = 0;  // of these reads
+};
+
+// The counters of what processes read from storage, by process.
+std::map<std::uint32_t, EarlyReads> DiskCounters(const Analysis& analysis) {
+  std::map<std::uint32_t, EarlyReads> counters;
+  for (const analyzer::CounterSeries& counter : analysis.report.diagnosis.run.counters) {
+    if (counter.name != "disk_read_bytes" || counter.at.empty()) continue;
+    counters[counter.process.value].counter = &counter;
+  }
+  return counters;
+}
+
 // Collects reads one by one.
 class Collector {
  public:
-  Collector(const traces::Trace& trace, IoModel& io) : trace_(trace), io_(io) {}
+  Collector(const traces::Trace& trace, const Analysis& analysis, IoModel& io)
+      : trace_(trace), io_(io), disk_(DiskCounters(analysis)) {}
 
   void Add(ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
@@ -83,6 +102,9 @@ class Collector {
     bytes_[bin] += bytes;
     const std::uint32_t process = trace_.threads()[thread.value].process.value;
     if (readers_.empty() || *readers_.rbegin() != process) readers_.insert(process);
+    if ((span.flags & wire::kFlagNetwork) == 0) {
+      AddEarly(process, static_cast<double>(start) * 1e-9, static_cast<double>(bytes));
+    }
     AddToFile(thread, counted);
   }
 
@@ -100,10 +122,37 @@ class Collector {
     FillSizes();
   }
 
-  [[nodiscard]] const std::set<std::uint32_t>& readers() const { return readers_; }
+  // Fills the curve of what the readers got from storage.
+  void AddDisk() {
+    Series disk(io_.seen.from, io_.seen.to(), io_.seen.value.size());
+    bool known = false;
+    for (const auto& [process, early] : disk_) {
+      if (readers_.count(process) == 0) continue;
+      const analyzer::CounterSeries& counter = *early.counter;
+      known = known || counter.at.size() >= 2;
+      // What was read before the first sample is mostly not data, but libraries that the process
+      // loads when it starts. Of a worker, at most as much counts as it read of files until then.
+      if (trace_.processes()[process].role == wire::kRoleWorker && early.bytes > 0) {
+        disk.Spread(early.first, counter.at.front(), std::min(counter.value.front(), early.bytes));
+      }
+      SpreadGrowth(counter, disk);
+    }
+    if (!known) return;
+    io_.disk_bytes = static_cast<std::uint64_t>(disk.sum());
+    disk.Divide(std::max(disk.width, 1e-12));
+    io_.disk = std::move(disk);
+  }
 
  private:
   static bool Longer(const FileRow& a, const FileRow& b) { return a.wall > b.wall; }
+
+  void AddEarly(std::uint32_t process, double at, double bytes) {
+    const auto disk = disk_.find(process);
+    if (disk == disk_.end() || at >= disk->second.counter->at.front()) return;
+    EarlyReads& early = disk->second;
+    early.first = early.bytes > 0 ? std::min(early.first, at) : at;
+    early.bytes += bytes;
+  }
 
   void AddToFile(ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
@@ -176,27 +225,9 @@ class Collector {
   std::array<std::uint64_t, kDecades * SizeBins::kPerDecade> bytes_{};
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // index into io_.files, by object
   std::set<std::uint32_t> readers_;                          // processes
+  std::map<std::uint32_t, EarlyReads> disk_;                 // by process
   std::vector<std::pair<std::int64_t, std::int64_t>> stretches_;
 };
-
-// Sums the growth of a cumulative counter over [from, to).
-void AddDisk(const traces::Trace& trace, const Analysis& analysis,
-             const std::set<std::uint32_t>& readers, IoModel& io) {
-  Series disk(io.seen.from, io.seen.to(), io.seen.value.size());
-  bool known = false;
-  for (const analyzer::CounterSeries& counter : analysis.report.diagnosis.run.counters) {
-    if (counter.name != "disk_read_bytes" || readers.count(counter.process.value) == 0) continue;
-    known = known || counter.at.size() >= 2;
-    // A worker is recorded from its start, so its counter begins at zero. What another process read
-    // before its first sample belongs to its start-up and is not counted.
-    const bool worker = trace.processes()[counter.process.value].role == wire::kRoleWorker;
-    SpreadGrowth(counter, worker, disk);
-  }
-  if (!known) return;
-  io.disk_bytes = static_cast<std::uint64_t>(disk.sum());
-  disk.Divide(std::max(disk.width, 1e-12));
-  io.disk = std::move(disk);
-}
 
 void JudgeCache(const DataSet& set, IoModel& io) {
   const bool remote = set.device == "network" || set.file_system.starts_with("fuse") ||
@@ -233,14 +264,14 @@ std::string RatesTitle(const IoModel& io, Language language) {
 IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   IoModel io;
   io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
-  Collector collector(*extent.trace, io);
+  Collector collector(*extent.trace, analysis, io);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     // A synthetic read is the wait before a read. It is time of the stage, but not a read.
     const bool reads = counted.stage == StageId::kRead && !counted.synthetic;
     if (reads && counted.outermost) collector.Add(thread, counted);
   });
   collector.Finish();
-  AddDisk(*extent.trace, analysis, collector.readers(), io);
+  collector.AddDisk();
   JudgeCache(DataSetOf(*extent.trace, analysis.report), io);
   return io;
 }

@@ -50,9 +50,7 @@ double Series::At(double at) const {
   return value[static_cast<std::size_t>(bin)];
 }
 
-void SpreadGrowth(const analyzer::CounterSeries& counter, bool begins_at_zero, Series& into) {
-  if (counter.at.empty()) return;
-  if (begins_at_zero) into.Spread(counter.at.front(), counter.at.front(), counter.value.front());
+void SpreadGrowth(const analyzer::CounterSeries& counter, Series& into) {
   for (std::size_t i = 1; i < counter.at.size(); ++i) {
     const double grown = counter.value[i] - counter.value[i - 1];
     if (grown > 0) into.Spread(counter.at[i - 1], counter.at[i], grown);

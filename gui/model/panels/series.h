@@ -34,9 +34,8 @@ struct Series {
   [[nodiscard]] double At(double at) const;
 };
 
-// Adds the growth of a cumulative counter between each two of its samples. `begins_at_zero`: its
-// value at the first sample belongs to this run too and is added there.
-void SpreadGrowth(const analyzer::CounterSeries& counter, bool begins_at_zero, Series& into);
+// Adds the growth of a cumulative counter between each two of its samples.
+void SpreadGrowth(const analyzer::CounterSeries& counter, Series& into);
 
 // A counter over time. The figures `low` to `last` come from all samples, the points may be fewer.
 struct Curve {

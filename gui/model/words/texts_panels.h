@@ -53,7 +53,7 @@
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
   X(kIoSamples, "{} samples", "{} 个样本") \
   X(kIoOverTime, "Bytes per second, means over {}", "每秒字节数，{} 内的平均") \
-  X(kIoOverTimeTip, "Storage: for the processes that read the data. The timeline has all processes, sample by sample, with higher peaks.", "存储：仅计读取数据的进程。时间线计全部进程，逐次采样，峰值更高。") \
+  X(kIoOverTimeTip, "Storage: for the processes that read the data, without the libraries that a worker loads at its start. The timeline has all that all processes read, sample by sample.", "存储：仅计读取数据的进程，不含工作进程启动时加载的程序库。时间线计全部进程的全部读取，逐次采样。") \
   X(kIoSeenLine, "read by the program", "程序读取") \
   X(kIoDiskLine, "fetched from storage by the readers", "读取进程从存储取得") \
   X(kIoSizes, "Size of one read", "单次读取的大小") \
