@@ -32,6 +32,15 @@ void Series::Spread(double begin, double end, double amount) {
   }
 }
 
+void Series::Join(std::size_t bins) {
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (i % bins == 0) value[i / bins] = value[i];
+    if (i % bins != 0) value[i / bins] += value[i];
+  }
+  value.resize(value.size() / bins);
+  width *= static_cast<double>(bins);
+}
+
 void Series::Divide(double by) {
   for (double& one : value) one /= by;
 }

@@ -23,6 +23,8 @@ struct Series {
   // Spreads `amount` evenly over [begin, end). The part outside the series is dropped. If the
   // interval has no length, one bin gets all.
   void Spread(double begin, double end, double amount);
+  // Joins each `bins` neighbours into one bin. Requires: `bins` divides the number of bins.
+  void Join(std::size_t bins);
   // Divides every bin by `by`; with the width of a bin, amounts become rates.
   void Divide(double by);
 

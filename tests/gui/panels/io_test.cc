@@ -10,6 +10,7 @@
 #include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
+#include "tests/gui/support.h"
 
 namespace penstock::gui {
 namespace {
@@ -225,6 +226,30 @@ TEST(IoModelTest, ATraceWithoutReadsOrFilesIsEmptyAndNoMore) {
   EXPECT_FALSE(io.paths);
   EXPECT_TRUE(io.files.empty());
   EXPECT_GT(io.reads, 0U);
+}
+
+// The curve of 840 equal reads went up and down between 43 and 58 MB/s.
+TEST(IoModelTest, AsFewReadsAsInABinMakeNoWaves) {
+  const IoModel few = IoOf(DocumentFor());
+  EXPECT_EQ(few.seen.value.size(), 24U);
+  EXPECT_EQ(few.disk.value.size(), few.seen.value.size());
+  EXPECT_NEAR(few.seen.to(), static_cast<double>(DocumentFor().timeline->length) * 1e-9, 1e-6);
+  EXPECT_NEAR(few.seen.value[10], few.seen.value[11], 0.2 * few.seen.value[10]);
+  std::vector<testing::TestSpan> reads;
+  for (int i = 0; i < 4'000; ++i)
+    reads.push_back({i * 1'000'000LL, 500'000, traces::StageId::kRead});
+  const IoModel many = IoOf(testing::DocumentOf(testing::MakeThreads({reads})));
+  EXPECT_EQ(many.seen.value.size(), 240U);
+}
+
+TEST(SeriesTest, JoinedBinsKeepTheSum) {
+  Series series(0, 12, 12);
+  for (std::size_t i = 0; i < 12; ++i) series.value[i] = static_cast<double>(i);
+  series.Join(3);
+  ASSERT_EQ(series.value.size(), 4U);
+  EXPECT_DOUBLE_EQ(series.value[0], 0 + 1 + 2);
+  EXPECT_DOUBLE_EQ(series.value[3], 9 + 10 + 11);
+  EXPECT_DOUBLE_EQ(series.to(), 12);
 }
 
 TEST(SeriesTest, SpreadsByTheShareOfEachBin) {
