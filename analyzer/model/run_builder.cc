@@ -69,9 +69,12 @@ void RunBuilder::WalkSpans() {
     times_.BeginThread();
     traces::NestingSweep sweep(*this);
     bool any = false;
+    std::int64_t& last = model_.last_of[threads[i].process.value];
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
-        if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // its length is not known
+        const bool unfinished = (span.flags & wire::kFlagUnfinished) != 0;
+        last = std::max(last, unfinished ? span.start.value : span.end().value);
+        if (unfinished) continue;  // its length is not known
         sweep.Add(ranges.AsNamed(span), ranges.Opens(span));
         any = true;
       }

@@ -346,11 +346,6 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
     model.mapped = model.mapped || (process.features & wire::kFeatureMapped) != 0;
   }
   model.last_of.assign(trace.processes().size(), kNever);
-  for (const traces::ThreadInfo& thread : trace.threads()) {
-    if (thread.process.value >= model.last_of.size()) continue;
-    std::int64_t& last = model.last_of[thread.process.value];
-    last = std::max(last, thread.last.value);
-  }
   model.counters = ReadCounters(trace);
   RunBuilder builder(trace, model);
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {

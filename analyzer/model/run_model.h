@@ -114,7 +114,7 @@ struct RunModel {
       devices_alone;  // without a loader: one for each process that uses devices
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // by process
-  std::vector<std::int64_t> last_of;     // by process: the end of its last span or event
+  std::vector<std::int64_t> last_of;     // by process: the end of its last span
   std::vector<ProcessId> consumer_of;    // by process: the training process that it works for
   // Processes that help but are not workers of a loader: a training process or worker started them,
   // or they read dataset files, decode or transform. Examples are a pool of the dataset's own, a

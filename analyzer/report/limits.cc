@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes; of fewer, a share means nothing
 
-// The last record of a process of the main loader. `worker`: -1: of the training process.
+// The last span of a process of the main loader. `worker`: -1: of the training process.
 struct LastRecord {
   std::int64_t at = 0;
   std::int32_t worker = -1;
@@ -43,6 +43,15 @@ std::vector<LastRecord> LastRecords(const RunModel& model) {
   return records;
 }
 
+// The batches of the last epoch whose fetch the file has. It may have the loop's side of others.
+std::size_t MadeInLastEpoch(const LoaderRun& run) {
+  const Epoch& epoch = run.epochs.back();
+  const auto first = run.batches.begin() + static_cast<std::ptrdiff_t>(epoch.first);
+  return static_cast<std::size_t>(std::count_if(first,
+                                                first + static_cast<std::ptrdiff_t>(epoch.count),
+                                                [](const Batch& batch) { return batch.whole; }));
+}
+
 Statement EndsEarly(const RunModel& run) {
   constexpr std::size_t kMostNamed = 4;
   Statements ends;
@@ -58,10 +67,13 @@ Statement EndsEarly(const RunModel& run) {
       static_cast<std::size_t>(run.has_loader() ? run.loader().config.whole_epoch() : 0);
   const std::size_t batches =
       run.has_loader() && !run.loader().epochs.empty() ? run.loader().epochs.back().count : 0;
+  const std::size_t made = batches > 0 ? MadeInLastEpoch(run.loader()) : 0;
+  const bool partly = made > 0 && made < batches;
   return Say<words::kEndsEarly>(
       Give<"ends">(ends.empty() ? std::nullopt : std::optional(std::move(ends))),
-      GiveIf<"more">(more > 0, more), GiveIf<"epoch">(epoch > batches, epoch),
-      Give<"batches">(batches));
+      GiveIf<"more">(more > 0, more),
+      GiveIf<"epoch">(epoch > batches || (epoch > 0 && partly), epoch), Give<"batches">(batches),
+      GiveIf<"made">(partly, made));
 }
 
 }  // namespace

@@ -220,6 +220,39 @@ TEST(LimitsTest, TheLastRecordOfAProcessIsNotThatOfADeliveredBatch) {
   EXPECT_NE(lost.find(English(said)), std::string::npos) << English(said) << ": " << lost;
 }
 
+// The last span of a worker ended at 4.71 s, and a lone event of it at 5.62 s set the time.
+TEST(LimitsTest, AnEventAfterTheGapIsNotTheEndOfAProcess) {
+  TraceData data = CutRun();
+  const auto whole = traces::MakeTrace(data);
+  traces::Event event;
+  event.type = traces::EventType::kIndexReceived;
+  event.at = TimeNs{whole->end().value - 1000};
+  for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+    if (data.processes[data.threads[i].process.value].worker_id == 1) event.thread = ThreadId{i};
+  }
+  data.events.push_back(event);
+  std::sort(data.events.begin(), data.events.end(),
+            [](const traces::Event& a, const traces::Event& b) { return a.at < b.at; });
+  const Report before = ReportOf(CutRun());
+  const Report after = ReportOf(std::move(data));
+  EXPECT_EQ(English(Lost(after.losses, after.diagnosis.run)),
+            English(Lost(before.losses, before.diagnosis.run)));
+}
+
+// "It has 40 batches" stood above 20 and 16 batches of its two workers.
+TEST(LimitsTest, ACutFileSaysOfHowManyBatchesItHasTheMaking) {
+  TraceData data = CutRun();
+  data.processes[0].facts["loader.0.dataset_len"] = "800";
+  const Report report = ReportOf(std::move(data));
+  const LoaderRun& run = report.diagnosis.run.loader();
+  std::uint64_t made = 0;
+  for (const WorkerRun& worker : run.workers) made += worker.batches;
+  ASSERT_LT(made, run.batches.size());
+  const std::string lost = English(Lost(report.losses, report.diagnosis.run));
+  const std::string said = std::to_string(made) + " of them with how they were made";
+  EXPECT_NE(lost.find(said), std::string::npos) << said << ": " << lost;
+}
+
 // One batch has lost its fetch, and still has its samples.
 TEST(LimitsTest, ABatchThatACutFileHasInPartCountsForNoWorker) {
   TraceData data = MakeSynthetic(Starved());

@@ -63,7 +63,7 @@ TEST(WordsTest, ACutFileCountsTheOtherProcesses) {
     return English(Say<words::kEndsEarly>(Give<"ends">(std::optional(Say<words::kNothingAfter>(
                                               Give<"worker">(std::optional(1)), Give<"at">(2.0)))),
                                           GiveIf<"more">(true, more), GiveIf<"epoch">(false, 0),
-                                          Give<"batches">(0)));
+                                          Give<"batches">(0), GiveIf<"made">(false, 0)));
   };
   EXPECT_NE(lost(1).find(" and 1 other"), std::string::npos) << lost(1);
   EXPECT_EQ(lost(1).find("others"), std::string::npos) << lost(1);
