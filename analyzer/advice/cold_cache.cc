@@ -17,7 +17,6 @@ namespace penstock::analyzer {
 
 void ColdCache(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
-  if (input.run().epochs.size() < 2) return out.Needs("cold-cache", Say<words::kRuleNeedsEpochs>());
   const LoaderRun& run = input.run();
   double first_read = 0;
   double first_fetch = 0;
@@ -39,9 +38,13 @@ void ColdCache(const RuleInput& input, Advice& out) {
       later.push_back(read / count);
     }
   }
+  const double least = std::max(1e-3, 0.1 * first_fetch);
+  const bool measured = !run.epochs.empty() && run.epochs.front().count >= 8;
+  if (measured && first_read < least) return;  // so fast that no later epoch can be much faster
+  if (run.epochs.size() < 2) return out.Needs("cold-cache", Say<words::kRuleNeedsEpochs>());
   const double warm = Median(later);
   if (later.empty() || first_fetch <= 0 || first_read < 2 * warm) return;
-  if (first_read - warm < std::max(1e-3, 0.1 * first_fetch)) return;
+  if (first_read - warm < least) return;
   Finding finding;
   finding.id = "cold-cache";
   finding.severity = Severity::kInfo;

@@ -20,9 +20,9 @@ void FitsInRam(const RuleInput& input, Advice& out) {
   constexpr double kDisk = 525e6;
   constexpr double kMemory = 2e9;
   if (!input.diagnosis.loader) return;
-  if (input.run().epochs.size() < 2)
-    return out.Needs("fits-in-ram", Say<words::kRuleNeedsEpochs>());
   const LoaderRun& run = input.run();
+  const auto needs_epochs = [&] { out.Needs("fits-in-ram", Say<words::kRuleNeedsEpochs>()); };
+  if (run.epochs.empty()) return needs_epochs();
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const double samples = input.diagnosis.run.samples();
   const double dataset = input.loader().material.dataset_bytes;
@@ -35,11 +35,14 @@ void FitsInRam(const RuleInput& input, Advice& out) {
     reading += run.batches[i].read.wall;
     fetching += run.batches[i].fetch.wall;
   }
+  const bool once = run.epochs.size() < 2;
+  if (last.count < 8 && once) return needs_epochs();
   if (last.count < 8 || reading < 0.1 * fetching) return;
   const double bytes =
       static_cast<double>(read.bytes.value) / samples * static_cast<double>(run.samples_per_batch);
   const double speed = bytes * static_cast<double>(last.count) / reading;
   if (bytes <= 0 || speed >= kDisk) return;
+  if (once) return needs_epochs();  // the next epoch may find the files in the page cache
   Finding finding;
   finding.predicted = input.WithScaled(Factor::kRead, std::min(1.0, speed / kMemory));
   if (finding.predicted->speedup < 1.05) return;

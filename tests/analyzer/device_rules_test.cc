@@ -276,6 +276,23 @@ TEST(NotCheckedTest, ALoaderThatWasIteratedOnceIsNotSaidToReadOnce) {
             std::string::npos);
 }
 
+// "Needs two epochs" stood beside files that had been read several times, at 2 GB/s from the cache.
+TEST(NotCheckedTest, OneEpochOfFastReadsAnswersWhetherTheCacheIsCold) {
+  const auto once = [](double read) {
+    Synthetic run;
+    run.costs = testing::Always({.read = read});
+    return run;
+  };
+  const auto facts = [](traces::TraceData& data) {
+    data.facts["memory.total"] = "64000000000";
+    data.facts["dataset.bytes"] = "240000000";
+  };
+  for (const char* rule : {"cold-cache", "fits-in-ram"}) {
+    EXPECT_FALSE(SaysNotChecked(rule, once(0.2), facts)) << rule;
+    EXPECT_TRUE(SaysNotChecked(rule, once(20), facts)) << rule;
+  }
+}
+
 TEST(NotCheckedTest, DoesNotNameThemWhereKernelsWereRecorded) {
   EXPECT_FALSE(SaysNotChecked("kernel-launch-bound", Synthetic{}, Kernels(0, 0.9)));
 }
