@@ -258,6 +258,16 @@ std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
   return rows;
 }
 
+// Workers may deliver together, one batch each. A bin then holds whole rounds of them, unless that
+// left few bins.
+std::size_t BatchesPerBin(std::size_t batches, std::size_t most_bins, std::size_t workers) {
+  constexpr std::size_t kFewest = 4;  // batches
+  constexpr std::size_t kFewestBins = 25;
+  const std::size_t least = std::max((batches + most_bins - 1) / most_bins, kFewest);
+  const std::size_t rounds = (least + workers - 1) / workers * workers;
+  return batches / rounds >= kFewestBins ? rounds : least;
+}
+
 QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   QueueDepth queue;
   if (!diagnosis.loader) {
@@ -297,12 +307,15 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
     queue.missing = Say<words::kNoTime>();
     return queue;
   }
-  // A few batches are shown in detail. Otherwise a bin holds whole batches: a bin of about one
+  // A few batches are shown in detail. Otherwise a bin holds several batches: a bin of about one
   // batch would show waves that are not in the run, because it holds now one and now two
   // deliveries.
   constexpr std::size_t kMostBins = 400;
-  const std::size_t bins = 4 * seen <= kMostBins ? std::max<std::size_t>(4 * seen, 40)
-                                                 : seen / ((seen + kMostBins - 1) / kMostBins);
+  const std::size_t bins =
+      4 * seen <= kMostBins
+          ? std::max<std::size_t>(4 * seen, 40)
+          : seen / BatchesPerBin(seen, kMostBins,
+                                 static_cast<std::size_t>(std::max(run.config.num_workers, 1)));
   const double width = length / static_cast<double>(bins);
   queue.width = width * 1e-9;
   std::size_t next = 0;

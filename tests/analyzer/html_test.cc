@@ -354,10 +354,24 @@ TEST(HtmlFigureTest, QueueOfBatchesThatAreAllAlikeHasNoWaves) {
   run.batches = 300;
   run.costs = testing::Always({.decode = 8, .step = 20});
   const QueueDepth queue = PageOf(run).plots.queue;
-  ASSERT_GT(queue.bins.size(), 100U);
+  ASSERT_GT(queue.bins.size(), 60U);
   const double middle = queue.bins[queue.bins.size() / 2].mean;
   for (std::size_t i = 10; i + 10 < queue.bins.size(); ++i) {
     EXPECT_NEAR(queue.bins[i].mean, middle, 0.1) << i;
+  }
+}
+
+// Bins of one batch each had a batch in every second one: light and dark stripes.
+TEST(HtmlFigureTest, QueueOfWorkersInStepHasNoStripes) {
+  Synthetic run;
+  run.worker_start = 0;
+  run.costs = testing::Always({.decode = 20, .step = 4});
+  const QueueDepth queue = PageOf(run).plots.queue;
+  ASSERT_GT(queue.bins.size(), 40U);
+  const double middle = queue.bins[queue.bins.size() / 2].mean;
+  EXPECT_GT(middle, 0.1);
+  for (std::size_t i = 5; i + 5 < queue.bins.size(); ++i) {
+    EXPECT_NEAR(queue.bins[i].mean, middle, 0.08) << i;
   }
 }
 
