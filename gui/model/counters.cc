@@ -371,8 +371,13 @@ Text CounterName(CounterKind kind) {
   return Text::kReadyBatches;
 }
 
+bool IsSumOfMapped(const CounterTrack& track) {
+  return track.kind == CounterKind::kMapped && track.process == CounterTrack::kAll;
+}
+
 std::string CounterTitle(const CounterTrack& track, const analyzer::Report& report,
                          Language language) {
+  if (IsSumOfMapped(track)) return std::string(TextOf(Text::kMemoryMappedSum, language));
   const Text name = CounterName(track.kind);
   if (track.kind != CounterKind::kReadyBatches) return std::string(TextOf(name, language));
   std::string title = TitleOfRank(report, name, language);

@@ -56,6 +56,8 @@ struct CounterTrack {
 
 // The name of a kind of track. Two kinds of memory are not the same, so each kind has its own.
 [[nodiscard]] Text CounterName(CounterKind kind);
+// Whether a track adds up the RSS of all processes, in which shared memory counts several times.
+[[nodiscard]] bool IsSumOfMapped(const CounterTrack& track);
 // The name of a track. That of the finished batches says whose they are if there are several ranks
 // or loaders: "Finished batches  ·  rank 1  ·  train.py:88".
 [[nodiscard]] std::string CounterTitle(const CounterTrack& track, const analyzer::Report& report,

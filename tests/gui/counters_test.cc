@@ -252,6 +252,20 @@ TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
   EXPECT_EQ(whole.front().most, 400'000'000);
 }
 
+// "RSS 2.00 GB" of all processes together was more memory than they took.
+TEST(CountersTest, TheSumOfRssIsSaidToBeOne) {
+  CounterTrack track{CounterKind::kMapped, 0, {}, 1};
+  const analyzer::Report report;
+  EXPECT_EQ(CounterTitle(track, report, Language::kEnglish), "RSS (resident)");
+  EXPECT_EQ(CounterTitle(track, report, Language::kChinese), "常驻内存（RSS）");
+  track.process = CounterTrack::kAll;
+  EXPECT_EQ(CounterTitle(track, report, Language::kEnglish), "RSS, summed");
+  EXPECT_EQ(CounterTitle(track, report, Language::kChinese), "常驻内存合计");
+  track.kind = CounterKind::kMemory;
+  EXPECT_EQ(CounterTitle(track, report, Language::kEnglish),
+            CounterTitle({CounterKind::kMemory, 0, {}, 1}, report, Language::kEnglish));
+}
+
 // A track whose meaning changed had kept its name: 838 MB of RSS, later 425 MB of PSS.
 TEST(CountersTest, EachKindHasANameOfItsOwn) {
   constexpr std::array kKinds = {CounterKind::kCpu,     CounterKind::kMemory,

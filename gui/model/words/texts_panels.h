@@ -200,7 +200,10 @@
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
-  X(kMemoryMapped, "RSS", "RSS") \
+  X(kMemoryMapped, "RSS (resident)", "常驻内存（RSS）") \
+  X(kMemoryMappedSum, "RSS, summed", "常驻内存合计") \
+  X(kMemoryMappedSumTip, "Shared memory counts several times: once for each process that has mapped it", \
+    "共享部分重复计入：映射它的每个进程各计一次") \
   /* Ranks */ \
   X(kRanks, "Ranks", "各 rank") \
   X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \

@@ -164,6 +164,10 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row) {
                                        ui.T(Text::kColon), CounterText(track, ValueAt(track, at)));
   BeginCard(ui);
   Paragraph(ui, ui.body, ui.palette().text, text, TextWidth(ui.body, text) + 1);
+  if (IsSumOfMapped(track)) {
+    const std::string note = ui.T(Text::kMemoryMappedSumTip);
+    Paragraph(ui, ui.small, ui.palette().dim, note, TextWidth(ui.small, note) + 1);
+  }
   EndCard();
 }
 
