@@ -134,9 +134,16 @@ struct Measured {
   bool attributed = false;
 };
 
-// `made`: when the worker's batches were made, ascending. nullopt: the worker's memory has too few
-// samples.
-std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made,
+// The index of the last sample until the run ends. While processes end, memory that they shared
+// counts as that of the last of them.
+std::size_t LastInRun(const std::vector<double>& at, double end) {
+  const auto after = std::upper_bound(at.begin(), at.end(), end) - at.begin();
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(after, 1)) - 1;
+}
+
+// `made`: when the worker's batches were made, ascending. `end`: of the run, in seconds. nullopt:
+// the worker's memory has too few samples.
+std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made, double end,
                                 int workers) {
   const CounterSeries* own = Find(counters, "private_dirty_bytes");
   const CounterSeries* anonymous = Find(counters, "anonymous_bytes");
@@ -155,7 +162,7 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
     memory.samples = points.at.size();
     memory.watched = points.at.back() - points.at.front();
     memory.batches = points.batches.back();
-    memory.private_bytes = points.value.back();
+    memory.private_bytes = points.value[LastInRun(points.at, end)];
     memory.copied = GrowthOf(points, -1);
     return measured;
   }
@@ -170,12 +177,13 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   };
   memory.samples = split.at.size();
   memory.watched = split.at.back() - split.at.front();
-  memory.shared_bytes = split.shared.back();
+  const std::size_t last = LastInRun(split.at, end);
+  memory.shared_bytes = split.shared[last];
   const MemoryPoints copied = points(split.shared, -1);
   memory.batches = copied.batches.back();
   memory.copied = GrowthOf(copied, memory.shared_bytes);
-  memory.private_bytes = split.own.back() + swap.LastUntil(split.at.back()).value_or(0);
-  memory.cached_bytes = split.cached.back();
+  memory.private_bytes = split.own[last] + swap.LastUntil(split.at[last]).value_or(0);
+  memory.cached_bytes = split.cached[last];
   memory.cached = GrowthOf(points(split.cached, 1), -1);
   // Memory that the kernel counts without a walk is sampled more often.
   const CounterSeries* counted = Find(counters, "rss_anon_bytes");
@@ -249,6 +257,8 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
     processes[series.process.value][series.name] = &series;
   }
   auto made = TimesMade(model, run);
+  // If the recording was cut, it is not known when the run ended.
+  const double end = model.cut ? std::numeric_limits<double>::infinity() : model.duration();
   double until = 0;
   bool attributed = true;
   for (const WorkerRun& worker : run.workers) {
@@ -258,7 +268,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
         model.roles[worker.process.value] != wire::kRoleWorker) {
       continue;
     }
-    auto measured = Measure(found->second, made[worker.process.value], memory.worker_count);
+    auto measured = Measure(found->second, made[worker.process.value], end, memory.worker_count);
     if (!measured) continue;
     measured->memory.process = worker.process;
     measured->memory.worker_id = worker.worker_id;

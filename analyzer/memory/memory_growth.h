@@ -71,7 +71,8 @@ struct WorkerMemory {
   std::size_t samples = 0;   // walks of its page tables (one for each read of smaps_rollup)
   double watched = 0;        // seconds from the first walk to the last
   double batches = 0;        // batches that the worker had made at the last walk
-  double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk;
+  double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk
+                             // until the run ends;
                              // if only uss_bytes is known: all resident private memory
   double shared_bytes = 0;   // anonymous and shared with the process that forked it
   double cached_bytes = 0;   // pages of files that nobody else maps

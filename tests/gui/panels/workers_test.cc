@@ -244,6 +244,21 @@ TEST(WorkersModelTest, OnlyARecordingThatWasCutHasSamplesAfterTheLastSpan) {
   EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
 }
 
+// The sentence said 120 MB, after the end of the run, where table and curve ended at 118 MB.
+TEST(WorkersModelTest, TheSentenceOnMemoryEndsWhereTheTableEnds) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({})));
+  const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
+  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis);
+  ASSERT_LT(diagnosis.run.duration(), 2);  // the counters go on until then
+  ASSERT_EQ(diagnosis.loader->memory.workers.size(), model.workers.size());
+  for (const analyzer::WorkerMemory& said : diagnosis.loader->memory.workers) {
+    for (const WorkerLine& line : model.workers) {
+      if (line.process != said.process.value) continue;
+      EXPECT_EQ(line.memory, said.private_bytes);
+    }
+  }
+}
+
 TEST(WorkersModelTest, TheCurvesOfTheShownLoaderComeFirst) {
   traces::TraceData data = TraceOfAll(analyzer::testing::OneIsSlow());  // rank 2
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
