@@ -146,6 +146,18 @@ void PutOwnFirst(const analyzer::RunModel& run, WorkersModel& model) {
   for (auto& curves : model.memory) std::stable_partition(curves.begin(), curves.end(), own);
 }
 
+// Gives the colour of text to one training process, and each other process a colour of its own.
+void GiveColours(WorkersModel& model) {
+  for (auto& curves : model.memory) {
+    const auto trainer = std::find_if(curves.begin(), curves.end(),
+                                      [](const MemoryCurve& curve) { return curve.consumer; });
+    std::size_t next = 1;
+    for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
+      curve->colour = curve == trainer ? 0 : next++;
+    }
+  }
+}
+
 bool MakesItself(const analyzer::LoaderConfig& config) {
   return config.workers_known && config.num_workers == 0;
 }
@@ -219,6 +231,19 @@ MemoryKind WorkersModel::best() const {
     }
   }
   return MemoryKind::kRss;
+}
+
+double WorkersModel::alike(MemoryKind kind) const {
+  constexpr double kApart = 1.01;  // a line of the plot is about as thick
+  const std::vector<MemoryCurve>& curves = Of(kind);
+  if (curves.size() < 2) return 0;
+  double low = curves.front().curve.low;
+  double high = curves.front().curve.high;
+  for (const MemoryCurve& curve : curves) {
+    low = std::min(low, curve.curve.low);
+    high = std::max(high, curve.curve.high);
+  }
+  return high <= kApart * low ? (low + high) / 2 : 0;
 }
 
 double WorkersModel::last_sample(MemoryKind kind) const {
@@ -340,6 +365,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
   }
   MarkNamesakes(trace, model);
   PutOwnFirst(run, model);
+  GiveColours(model);
   return model;
 }
 

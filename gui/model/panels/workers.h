@@ -63,7 +63,8 @@ struct MemoryCurve {
   std::string name;  // the name of its program
   Curve curve;       // bytes
   std::uint32_t pid = 0;
-  bool namesake = false;  // as in WorkerLine
+  bool namesake = false;   // as in WorkerLine
+  std::size_t colour = 0;  // 0: that of text, for one training process; else 1, 2, ...
 };
 
 struct WorkersModel {
@@ -83,6 +84,9 @@ struct WorkersModel {
   }
   // The first kind in MemoryKind's order that was recorded often enough for a curve.
   [[nodiscard]] MemoryKind best() const;
+  // The bytes of each process, if the curves of a kind lie so close together that the last one
+  // hides the others; else 0.
+  [[nodiscard]] double alike(MemoryKind kind) const;
   // The time of the last sample in the curves of a kind and in `shared`; 0 if there is none. It
   // lies after the last span only if the recording was cut. Units: seconds since the trace began.
   [[nodiscard]] double last_sample(MemoryKind kind) const;

@@ -198,6 +198,7 @@
     "Memory that a worker shares with the training process since the fork: where the curve falls, pages were copied", \
     "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
+  X(kMemoryAlike, "{} processes, each about {}", "{} 个进程，各约 {}") \
   X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
   X(kMemoryMapped, "RSS (resident)", "常驻内存（RSS）") \

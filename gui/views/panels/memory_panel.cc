@@ -143,19 +143,31 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                           model.shared.at, model.shared.value, 0, 0, false});
     plot.most = std::max(plot.most, model.shared.high);
   }
-  std::size_t coloured = 0;
   const auto chosen = workspace.ChosenWorker();
   const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
   const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
+  const double alike = one ? 0 : model.alike(shown);
   for (const MemoryCurve& curve : curves) {
-    Rgb colour =
-        curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
+    plot.most = std::max(plot.most, curve.curve.high);
+    samples = std::max(samples, curve.curve.at.size());
+    if (alike > 0) continue;
+    Rgb colour = curve.colour == 0
+                     ? p.text
+                     : StageColour(kColours[(curve.colour - 1) % kColours.size()], ui.theme);
     // If a worker is chosen, the curves of the other processes stay visible in a dim colour.
     if (one && !is_chosen(curve)) colour = Between(p.line, p.dim);
     plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
                           curve.curve.value, 0, 0, false});
-    plot.most = std::max(plot.most, curve.curve.high);
-    samples = std::max(samples, curve.curve.at.size());
+  }
+  if (alike > 0) {
+    // Curves that coincide are one line. It is that of the process with the most samples.
+    const auto longest = std::max_element(curves.begin(), curves.end(),
+                                          [](const MemoryCurve& a, const MemoryCurve& b) {
+                                            return a.curve.at.size() < b.curve.at.size();
+                                          });
+    plot.lines.push_back({ui.F(Text::kMemoryAlike, curves.size(), plot.text(alike)),
+                          StageColour(kColours.front(), ui.theme), longest->curve.at,
+                          longest->curve.value, 0, 0, false});
   }
   if (samples < 4) {
     DrawShortened(ui, ui.small, inside.min, Ink(p.warn), ui.F(Text::kMemoryFewSamples, samples),

@@ -271,6 +271,26 @@ TEST(WorkersModelTest, TheCurvesOfTheShownLoaderComeFirst) {
   ASSERT_EQ(curves.size(), 4U);
   EXPECT_EQ(curves[0].process, 2U);
   EXPECT_EQ(curves[1].process, 0U);
+  // The training processes of all ranks were white.
+  std::set<std::size_t> colours;
+  for (const MemoryCurve& curve : curves) colours.insert(curve.colour);
+  EXPECT_EQ(colours.size(), curves.size());
+  EXPECT_EQ(curves[0].colour, 0U);
+}
+
+// A legend named five colours, of which the plot showed the last.
+TEST(WorkersModelTest, CurvesThatCoincideAreSaidToDoSo) {
+  const auto memory_of = [](double second) {
+    traces::TraceData data = MakeSynthetic(Synthetic{});
+    for (int i = 0; i < 4; ++i) {
+      analyzer::testing::AddCounter(data, "rss_bytes", 1, 1010 + 100.0 * i, 400e6);
+      analyzer::testing::AddCounter(data, "rss_bytes", 2, 1010 + 100.0 * i, second);
+    }
+    return WorkersOf(std::move(data));
+  };
+  EXPECT_NEAR(memory_of(401e6).alike(MemoryKind::kRss), 400.5e6, 1);
+  EXPECT_EQ(memory_of(420e6).alike(MemoryKind::kRss), 0);
+  EXPECT_EQ(memory_of(400e6).alike(MemoryKind::kUss), 0);
 }
 
 TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
