@@ -22,7 +22,7 @@ struct FileTableColumn {
   FileColumn key;
 };
 constexpr std::array kFileColumns = {
-    FileTableColumn{Text::kSpanFile, 3.4F, FileColumn::kPath},
+    FileTableColumn{Text::kSpanFile, 2.9F, FileColumn::kPath},
     FileTableColumn{Text::kIoColumnReads, 0.8F, FileColumn::kReads},
     FileTableColumn{Text::kSpanBytes, 1.0F, FileColumn::kBytes},
     FileTableColumn{Text::kWall, 1.05F, FileColumn::kWall},
@@ -95,8 +95,8 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
              Ink(p.dim), PathElided(ui.small, io.folder, panel.width() - left - ui.Px(110)));
   }
   if (!io.paths) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
-                    Elided(ui.body, ui.T(Text::kIoNoPaths), inside.width()));
+    ImGui::SetCursorScreenPos(inside.min);
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kIoNoPaths), inside.width());
     return;
   }
   std::optional<Call> chosen;
@@ -118,7 +118,7 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
       if (column.key == FileColumn::kWall) sorting |= ImGuiTableColumnFlags_DefaultSort;
       ImGui::TableSetupColumn(ui.T(column.title), sorting, column.weight);
     }
-    ImGui::TableSetupColumn(ui.T(Text::kIoColumnSamples), ImGuiTableColumnFlags_NoSort, 1.2F);
+    ImGui::TableSetupColumn(ui.T(Text::kIoColumnSamples), ImGuiTableColumnFlags_NoSort, 1.7F);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
     ImGui::TableHeader(ui.T(Text::kSpanFile));
