@@ -39,8 +39,8 @@
   X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
   X(kIoUnderWay, "a read is under way {} of the time", "正在读取的时间占 {}") \
   X(kIoWhileReadingTip, \
-    "Bytes over the time during which at least one read is under way. The bytes per second below count all of the time, and most of it passes without a read.", \
-    "字节数除以至少有一次读取正在进行的时间。下方的每秒字节数按全部时间计，其中大部分时间没有读取。") \
+    "Bytes over the time during which at least one read is under way. The bytes per second below count all of the time, and most of it passes without a read. One reader: without the wait before a read, which the stage read contains.", \
+    "字节数除以至少有一次读取正在进行的时间。下方的每秒字节数按全部时间计，其中大部分时间没有读取。单个读取者：不含读取前的等待；阶段“读取”含此等待。") \
   X(kIoFromCache, "From the page cache", "来自页缓存") \
   X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
   X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \

@@ -44,6 +44,11 @@ TEST(IoModelTest, WaitingBeforeAReadIsNoRead) {
   const IoModel io = IoOf(document);
   EXPECT_EQ(io.reads, 400U);
   EXPECT_NEAR(io.wall, 400 * 0.0008, 1e-3);
+  // The stage contains the wait: 166 ms of reading beside 105 ms of one reader.
+  EXPECT_NE(TextOf(Text::kIoWhileReadingTip, Language::kEnglish).find("the wait before a read"),
+            std::string::npos);
+  EXPECT_NE(TextOf(Text::kIoWhileReadingTip, Language::kChinese).find("读取前的等待"),
+            std::string::npos);
   EXPECT_DOUBLE_EQ(io.sizes.median, 100'000);
 }
 
