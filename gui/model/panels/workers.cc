@@ -296,6 +296,10 @@ std::string GrowthText(const WorkerLine& worker, Language language) {
   return Filled(Text::kPerMinute, language, "+" + analyzer::BytesText(a_minute));
 }
 
+Text LifeRestName(const analyzer::RunModel& run) {
+  return run.has_loader() && !run.loader().probes.empty() ? Text::kLifeRestProbed : Text::kLifeRest;
+}
+
 std::string StandsOutText(const WorkersModel& model, Language language) {
   if (model.slowest <= 0) return "";
   const WorkerLine& slow = model.workers[model.straggler];

@@ -108,6 +108,8 @@ struct WorkersModel {
 [[nodiscard]] std::string MemoryText(const WorkerLine& worker);
 [[nodiscard]] std::string AgainstText(const WorkerLine& worker, Language language);
 [[nodiscard]] std::string GrowthText(const WorkerLine& worker, Language language);
+// The name of the part of a worker's life that is neither busy nor idle.
+[[nodiscard]] Text LifeRestName(const analyzer::RunModel& run);
 // Whether some worker stands out; "" if there are too few to compare.
 [[nodiscard]] std::string StandsOutText(const WorkersModel& model, Language language);
 

@@ -25,6 +25,7 @@
   X(kFewerBatchesTip, "A worker is compared from {} batches on, if there is another.", "工作进程达到 {} 个批次、且有其他进程可比时才作比较。") \
   X(kTooShort, "too short", "时间太短") \
   X(kLifeRest, "other", "其他") \
+  X(kLifeRestProbed, "other, with delays of experiments", "其他（含实验延时）") \
   X(kLifeRestTip, "Other: handing over batches, between two batches, and delays that experiments add", "其他：交付批次、两批之间，以及实验加入的延时") \
   X(kNoWorkersButLoop, "No workers: the loop makes its batches itself (num_workers=0)", "没有工作进程：批次由训练循环自己生成（num_workers=0）") \
   X(kNotPredictable, "not predicted: the verdict says why", "无法预测：原因见结论") \

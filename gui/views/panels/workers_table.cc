@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -26,8 +27,16 @@ constexpr std::array kWorkerColumns = {
     TableColumn{Text::kWorkerMemory, 1.2F, Text::kWorkerMemoryTip},
     TableColumn{Text::kWorkerGrowth, 1.25F}};
 
+// Draws what is neither busy nor idle: hollow, because a shade is hardly seen on a panel.
+void DrawRest(const Ui& ui, Area area, float rounding) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(area.min, area.max, Ink(p.raised), rounding);
+  list->AddRect(area.min, area.max, Ink(p.dim, 0.6), rounding);
+}
+
 // Draws the worker's life as a bar: busy (its computing part is darker), idle, and the rest.
-void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
+void DrawLifeBar(const Ui& ui, const WorkerLine& worker, Text rest_name, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -35,7 +44,7 @@ void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
   const auto length = [&](double seconds) {
     return static_cast<float>(std::clamp(seconds / std::max(worker.life, 1e-9), 0.0, 1.0)) * width;
   };
-  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(3));
+  DrawRest(ui, {at, {at.x + width, at.y + height}}, ui.Px(3));
   const float busy = length(worker.busy);
   const float cpu = std::min(length(worker.cpu), busy);
   list->AddRectFilled(at, {at.x + busy, at.y + height}, Ink(p.accent, 0.45), ui.Px(3));
@@ -50,11 +59,11 @@ void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
   const double rest = std::max(0.0, worker.life - worker.busy - worker.idle);
   Tip(ui, fmt::format("{}: {}\n{}: {}\n{}: {}\n{}: {}\n{}", ui.T(Text::kBusyComputing),
                       share(worker.cpu), ui.T(Text::kBusyWaiting), share(worker.busy - worker.cpu),
-                      ui.T(Text::kIdle), share(worker.idle), ui.T(Text::kLifeRest), share(rest),
+                      ui.T(Text::kIdle), share(worker.idle), ui.T(rest_name), share(rest),
                       ui.T(Text::kLifeRestTip)));
 }
 
-void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
+void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker, Text rest_name) {
   const Palette& p = ui.palette();
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
@@ -87,22 +96,26 @@ void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
   cell(GrowthText(worker, ui.language));
   if (worker.memory >= 0 && worker.growth_short) Tip(ui, ui.T(Text::kGrowthTooShort));
   ImGui::TableNextColumn();
-  DrawLifeBar(ui, worker, ImGui::GetContentRegionAvail().x);
+  DrawLifeBar(ui, worker, rest_name, ImGui::GetContentRegionAvail().x);
 }
 
-void DrawLegend(const Ui& ui, Area area) {
+void DrawLegend(const Ui& ui, Text rest_name, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   float right = area.max.x;
-  const auto entry = [&](Text name, ImU32 colour) {
+  const auto entry = [&](Text name, std::optional<ImU32> colour) {
     right -= TextWidth(ui.small, ui.T(name));
     DrawText(list, ui.small, {right, area.min.y}, Ink(p.dim), ui.T(name));
     right -= ui.Px(15);
-    list->AddRectFilled({right, area.min.y + ui.Px(2)}, {right + ui.Px(10), area.min.y + ui.Px(12)},
-                        colour, ui.Px(2));
+    const Area swatch{{right, area.min.y + ui.Px(2)}, {right + ui.Px(10), area.min.y + ui.Px(12)}};
+    if (colour) {
+      list->AddRectFilled(swatch.min, swatch.max, *colour, ui.Px(2));
+    } else {
+      DrawRest(ui, swatch, ui.Px(2));
+    }
     right -= ui.Px(14);
   };
-  entry(Text::kLifeRest, Ink(p.raised));
+  entry(rest_name, std::nullopt);
   entry(Text::kIdle, ui.Stage(StageId::kIdle));
   entry(Text::kBusyWaiting, Ink(p.accent, 0.45));
   entry(Text::kBusyComputing, Ink(p.accent));
@@ -145,7 +158,8 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
                     ui.T(WhyNoWorkers(diagnosis.run)));
     return;
   }
-  DrawLegend(ui, panel);
+  const Text rest_name = LifeRestName(diagnosis.run);
+  DrawLegend(ui, rest_name, panel);
   DrawSentence(ui, model, inside);
   if (model.slowest > 0) inside.min.y += FontPixels(ui.body) + ui.Px(8);
   BeginArea("workers", inside, false);
@@ -161,7 +175,7 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
     DrawWorkersHead(ui);
     for (const WorkerLine& worker : model.workers) {
       ImGui::PushID(static_cast<int>(worker.process));
-      DrawRow(ui, workspace, worker);
+      DrawRow(ui, workspace, worker, rest_name);
       ImGui::PopID();
     }
     ImGui::EndTable();

@@ -302,6 +302,16 @@ TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
   EXPECT_TRUE(WorkersOf(MakeSynthetic(Synthetic{})).ranks.lines.empty());
 }
 
+// 17 % of each worker's life were "other", most of it the delays of experiments.
+TEST(WorkersModelTest, OtherTimeOfARunWithExperimentsNamesTheirDelays) {
+  analyzer::RunModel run;
+  EXPECT_EQ(LifeRestName(run), Text::kLifeRest);
+  run.loaders.resize(1);
+  EXPECT_EQ(LifeRestName(run), Text::kLifeRest);
+  run.loaders.front().probes.resize(1);
+  EXPECT_EQ(LifeRestName(run), Text::kLifeRestProbed);
+}
+
 TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
   Synthetic run;
   run.workers = 0;
