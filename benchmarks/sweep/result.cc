@@ -193,11 +193,13 @@ std::optional<Choice> Choose(const SweepResult& result) {
   if (!highest) return std::nullopt;
   const double least_of_best = SpreadOf(result.cells[choice.best].runs).least;
   choice.suggested = choice.best;
-  choice.within_noise.assign(result.cells.size(), false);
+  choice.as_good.assign(result.cells.size(), false);
+  choice.within_noise = choice.as_good;
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     if (!Counted(result.cells[i])) continue;
     const Spread spread = SpreadOf(result.cells[i].runs);
     const bool tied = spread.median >= *highest * (1 - result.tie);
+    choice.as_good[i] = i != choice.best && tied;
     choice.within_noise[i] = i != choice.best && (tied || spread.most >= least_of_best);
     if (tied && CostOf(result, i) < CostOf(result, choice.suggested)) choice.suggested = i;
   }

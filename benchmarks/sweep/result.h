@@ -71,7 +71,8 @@ struct Spread {
 struct Choice {
   std::size_t best = 0;            // highest median
   std::size_t suggested = 0;       // the cheapest with a median within the tie of the best
-  std::vector<bool> within_noise;  // by cell: not the best, but its runs overlap the best's
+  std::vector<bool> as_good;       // by cell: not the best, but its median is within the tie
+  std::vector<bool> within_noise;  // by cell: as good, or its runs overlap those of the best
 };
 
 struct SweepResult {

@@ -74,7 +74,8 @@ std::string NoteOf(const SweepResult& result, std::size_t index,
   if (!choice || cell.state != CellState::kMeasured) return {};
   std::string note;
   if (index == choice->best) note = "best";
-  if (choice->within_noise[index]) note = "within noise";
+  if (choice->within_noise[index]) note = "not told apart";
+  if (choice->as_good[index]) note = "as good";
   if (index == choice->suggested) note += note.empty() ? "suggested" : ", suggested";
   return note;
 }
@@ -233,8 +234,8 @@ std::string RenderVerdict(const SweepResult& result, const TableStyle& style) {
     }
     const auto ties = std::count(choice->within_noise.begin(), choice->within_noise.end(), true);
     if (ties > 0) {
-      out += fmt::format("{} other configuration{} within noise of the best\n", ties,
-                         ties == 1 ? " is" : "s are");
+      out += fmt::format("{} other configuration{} cannot be told from the best\n", ties,
+                         ties == 1 ? "" : "s");
     }
   }
   if (const auto failed = count(CellState::kFailed); failed > 0) {

@@ -104,9 +104,17 @@ TEST(TableTest, HasALineForEachCellAndNamesTheBest) {
             "      1         1          .\n"
             "      1         4     failed                           status 1\n"
             "      2         1      185.0  180.0 to 190.0   92.5 %\n"
-            "      2         4      198.0  197.0 to 199.0   99.0 %  within noise, suggested\n"
-            "      4         1      199.0  196.0 to 205.0   99.5 %  within noise\n"
+            "      2         4      198.0  197.0 to 199.0   99.0 %  as good, suggested\n"
+            "      4         1      199.0  196.0 to 205.0   99.5 %  as good\n"
             "      4         4      200.0  198.0 to 202.0    100 %  best\n");
+}
+
+// A run of the cell reached the slowest run of the best, but its median is 9 % lower.
+TEST(TableTest, RunsThatOverlapTheBestOnesAreNotCalledAsGood) {
+  SweepResult result = Sample();
+  result.cells[4] = Measured({"4", "1"}, {165, 199});
+  const std::string table = RenderTable(result, {});
+  EXPECT_NE(table.find("91.0 %  not told apart\n"), std::string::npos) << table;
 }
 
 TEST(TableTest, MatrixSetsWorkersAgainstPrefetch) {
@@ -125,7 +133,7 @@ TEST(TableTest, VerdictNamesBestAndSuggestion) {
             "best: workers 4, prefetch 4: 200.0 samples/s (198.0 to 202.0)\n"
             "take: workers 2, prefetch 4: 198.0 samples/s (197.0 to 199.0)\n"
             "      the cheapest within 2 % of the best\n"
-            "2 other configurations are within noise of the best\n");
+            "2 other configurations cannot be told from the best\n");
 }
 
 TEST(TableTest, ColourIsAddedOnlyWhenAsked) {

@@ -141,7 +141,7 @@ std::variant<double, std::string> KeyOf(const Sweep& sweep, const SweepCell& cel
   return 0.0;
 }
 
-std::string NoteOf(const SweepCell& cell, Language language) {
+std::string NoteOf(const Sweep& sweep, const SweepCell& cell, Language language) {
   switch (cell.state) {
     case SweepState::kPending:
       return std::string(TextOf(Text::kCellPending, language));
@@ -152,7 +152,11 @@ std::string NoteOf(const SweepCell& cell, Language language) {
     case SweepState::kMeasured:
       break;
   }
-  return cell.within_noise ? std::string(TextOf(Text::kCellWithinNoise, language)) : std::string();
+  if (!cell.within_noise) return {};
+  // The file rounds the share to four places.
+  const bool as_good = cell.of_best && *cell.of_best >= 1 - sweep.tie - 5e-5;
+  return as_good ? std::string(TextOf(Text::kCellAsGood, language))
+                 : Filled(Text::kCellWithinNoise, language, cell.runs.size());
 }
 
 // The window's word for a factor that the file names, such as "transfer". An unknown name stays as
@@ -271,7 +275,7 @@ std::vector<SweepColumn> ColumnsOf(const Sweep& sweep) {
   return columns;
 }
 
-std::string CellText(const Sweep& /*sweep*/, const SweepCell& cell, SweepColumn column,
+std::string CellText(const Sweep& sweep, const SweepCell& cell, SweepColumn column,
                      Language language) {
   switch (column) {
     case SweepColumn::kRate:
@@ -291,7 +295,7 @@ std::string CellText(const Sweep& /*sweep*/, const SweepCell& cell, SweepColumn 
       if (!cell.increment) return "-";
       return (*cell.increment < 0 ? "-" : "+") + DurationText(std::abs(*cell.increment));
     case SweepColumn::kNote:
-      return NoteOf(cell, language);
+      return NoteOf(sweep, cell, language);
   }
   return {};
 }

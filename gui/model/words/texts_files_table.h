@@ -29,7 +29,7 @@
     "{} 达到其 {}，且开销更小：更好的选择")                                                        \
   X(kSweepNoCheaper, "No cheaper setting comes within {} of it",                                   \
     "没有更省的设置与其差距在 {} 以内")                                                            \
-  X(kSweepTied, "equally good within noise: {} more", "在噪声范围内同样好：另有 {} 组")            \
+  X(kSweepTied, "cannot be told from the best: {} more", "与最佳无法区分：另有 {} 组")             \
   X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
   X(kSweepNothing, "No setting was measured", "没有测得任何设置的结果")                            \
   X(kSweepDearest, "The most expensive step is {}: it adds {} a sample, {} of the whole",          \
@@ -61,7 +61,8 @@
   X(kCellPending, "not measured", "未测")                                                          \
   X(kCellFailed, "failed: {}", "失败：{}")                                                         \
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
-  X(kCellWithinNoise, "as good", "同样好")                                                         \
+  X(kCellAsGood, "as good", "同样好")                                                              \
+  X(kCellWithinNoise, "not told apart ({} runs)", "{} 次运行无法区分")                             \
   X(kCellWithinNoiseTip,                                                                           \
     "Its fastest run is as fast as the slowest run of the best setting, or its median is within "  \
     "{} of the best median.",                                                                      \

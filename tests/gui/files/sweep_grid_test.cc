@@ -153,10 +153,10 @@ TEST(SweepTextsTest, TheSuggestedSettingIsNotOneMoreThatIsAsGood) {
   Sweep sweep = SampleSweep();
   sweep.cells[*sweep.suggested].within_noise = true;
   EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
-              ::testing::Not(HasSubstr("good within noise")));
+              ::testing::Not(HasSubstr("told from the best")));
   sweep.cells[3].within_noise = true;
   EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
-              HasSubstr("equally good within noise: 1 more"));
+              HasSubstr("cannot be told from the best: 1 more"));
 }
 
 TEST(SweepTextsTest, WhereNothingWasMeasuredTheReasonIsSaid) {
@@ -212,6 +212,17 @@ TEST(SweepTextsTest, ACellThatIsAsGoodIsExplained) {
   EXPECT_THAT(tip, HasSubstr("within 3 %"));
   EXPECT_THAT(NoteTip(sweep, cell, Language::kChinese), HasSubstr("3 %"));
   EXPECT_THAT(NoteTip(sweep, sweep.cells[7], Language::kEnglish), HasSubstr("out of memory"));
+}
+
+TEST(SweepTextsTest, ACellWhoseRunsOnlyOverlapIsNotCalledAsGood) {
+  Sweep sweep = SampleSweep();
+  SweepCell& cell = sweep.cells[3];  // 71 % of the best
+  cell.within_noise = true;
+  const auto note = [&](Language language) {
+    return CellText(sweep, cell, SweepColumn::kNote, language);
+  };
+  EXPECT_EQ(note(Language::kEnglish), "not told apart (3 runs)");
+  EXPECT_EQ(note(Language::kChinese), "3 次运行无法区分");
 }
 
 TEST(SweepTextsTest, RowsSortByNumbersAndUnmeasuredOnesComeLast) {
