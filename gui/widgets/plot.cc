@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -30,6 +31,19 @@ struct XTick {
   float width = 0;
 };
 
+// At most `most` places; of given ones every second, third and so on.
+std::vector<double> PlacesOfTicks(const PlotAxes& axes, int most) {
+  if (axes.x_ticks.empty()) return RoundValues(axes.x_low, axes.x_high, most);
+  std::vector<double> inside;
+  std::copy_if(axes.x_ticks.begin(), axes.x_ticks.end(), std::back_inserter(inside),
+               [&](double x) { return x >= axes.x_low && x <= axes.x_high; });
+  const auto room = static_cast<std::size_t>(most);
+  const std::size_t stride = std::max<std::size_t>((inside.size() + room - 1) / room, 1);
+  std::vector<double> places;
+  for (std::size_t i = 0; i < inside.size(); i += stride) places.push_back(inside[i]);
+  return places;
+}
+
 // As many ticks as fit with their texts side by side.
 std::vector<XTick> XTicksOf(const Ui& ui, const PlotFrame& frame, const Area& area) {
   std::vector<XTick> ticks;
@@ -37,7 +51,7 @@ std::vector<XTick> XTicksOf(const Ui& ui, const PlotFrame& frame, const Area& ar
        --most) {
     ticks.clear();
     bool apart = true;
-    for (const double x : RoundValues(frame.axes.x_low, frame.axes.x_high, most)) {
+    for (const double x : PlacesOfTicks(frame.axes, most)) {
       if (frame.axes.whole_x && x != std::floor(x)) continue;
       XTick tick{x, frame.axes.x_text(x), 0, 0};
       tick.width = TextWidth(ui.small, tick.text);

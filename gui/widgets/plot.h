@@ -33,7 +33,8 @@ struct PlotBand {
 struct PlotAxes {
   double x_low = 0, x_high = 1;
   double y_low = 0, y_high = 1;
-  bool whole_x = false;  // ticks at whole numbers only
+  std::vector<double> x_ticks;  // the only places of ticks, ascending; empty: round values
+  bool whole_x = false;         // ticks at whole numbers only
   bool whole_y = false;
   std::string x_title;
   std::function<std::string(double)> x_text;

@@ -218,8 +218,12 @@ SweepCurves CurvesOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook&
   SweepCurves result;
   const HeatMap map = MapOf(sweep, grid, look);
   if (map.columns == 0) return result;
-  const std::vector<double> scale = ScaleOf(sweep.axes[*look.across]);
-  result.places = scale.empty();
+  result.values = ScaleOf(sweep.axes[*look.across]);
+  result.places = result.values.empty();
+  if (result.places) {
+    result.values.resize(map.columns);
+    std::iota(result.values.begin(), result.values.end(), 0.0);
+  }
   const std::vector<std::size_t> rows = RowsWithCurves(sweep, look, map.rows);
   result.left_out = map.rows - rows.size();
   for (const std::size_t row : rows) {
@@ -232,7 +236,7 @@ SweepCurves CurvesOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook&
     for (std::size_t column = 0; column < map.columns; ++column) {
       const auto cell = map.cells[row * map.columns + column];
       if (!cell || !sweep.cells[*cell].rate) continue;
-      curve.points.push_back({result.places ? static_cast<double>(column) : scale[column], *cell});
+      curve.points.push_back({result.values[column], *cell});
     }
     if (!curve.points.empty()) result.curves.push_back(std::move(curve));
   }

@@ -70,6 +70,7 @@ struct SweepCurve {
 struct SweepCurves {
   std::vector<SweepCurve> curves;  // at most eight
   std::size_t left_out = 0;        // rows of the map that have no curve
+  std::vector<double> values;      // x of each value of the axis, measured or not
   // Whether x is a place 0, 1, ... on the axis instead of a value. This is so if the values are not
   // numbers, do not ascend, or lie so far apart that a plot to scale would show little.
   bool places = false;

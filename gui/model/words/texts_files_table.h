@@ -73,8 +73,8 @@
   X(kCellHint, "Click a cell for its figures", "单击单元格查看数值")                               \
   X(kOpenItsTrace, "Open its trace", "打开其跟踪文件")                                             \
   X(kCompareWithBest, "Compare with the best", "与最佳比较")                                       \
-  X(kNoTraceKept, "No trace was kept: sweep a command with --keep FOLDER",                         \
-    "未保留跟踪文件：扫描命令时加 --keep 文件夹")                                                  \
+  X(kNoTraceKept, "No trace kept; penstock sweep --keep FOLDER -- COMMAND keeps them",             \
+    "未保留跟踪文件；penstock sweep --keep 文件夹 -- 命令 可保留")                                 \
   X(kSweepUnreadable, "{}: {}", "{}：{}")                                                          \
   X(kSweepEmptyFile, "{}: the file is empty", "{}：文件为空")                                      \
   X(kSweepTooLarge, "{}: too large for a sweep", "{}：文件过大，不是扫描结果")                     \

@@ -44,15 +44,15 @@ Scaled Scale(const Sweep& sweep, const SweepViewState& state, Language language)
   axes.x_low = low_x - room;
   axes.x_high = high_x + room;
   axes.y_high = std::max(high, 1e-9) * 1.08;
+  axes.x_title = AxisName(sweep.axes[*state.look.across].name, language);
+  axes.x_ticks = result.curves.values;
   axes.y_text = [](double y) { return y >= 1000 ? NumberText(y) : fmt::format("{:.4g}", y); };
   if (result.curves.places) {
-    axes.whole_x = true;
     axes.x_text = [&values](double x) {
       const bool inside = x >= 0 && x < static_cast<double>(values.size());
       return inside ? PlainText(values[static_cast<std::size_t>(x)], 12) : std::string();
     };
   } else {
-    axes.whole_x = high_x - low_x >= 2;
     axes.x_text = [](double x) { return x < 0 ? std::string() : fmt::format("{:.4g}", x); };
   }
   return result;
@@ -93,8 +93,9 @@ void DrawSweepCurves(const Ui& ui, const SweepViewState& state, Area area) {
   }
   const PlotFrame frame = BeginPlot(ui, area, scaled.axes, lines);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  // Without a shift, the spreads of several curves would cover each other.
+  // Without a shift, the spreads of several curves would cover each other. A single run has none.
   const auto shift = [&](std::size_t i) {
+    if (sweep.repeats == 1) return 0.0F;
     return ui.Px(5) * (static_cast<float>(i) - (static_cast<float>(curves.size()) - 1) / 2);
   };
   for (std::size_t i = 0; i < curves.size(); ++i) {

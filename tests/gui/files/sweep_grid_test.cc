@@ -97,6 +97,7 @@ TEST(SweepGridTest, CurvesLeaveOutWhatWasNotMeasured) {
   EXPECT_EQ(all.curves[0].name, "prefetch 2");
   EXPECT_EQ(all.curves[0].points.size(), 3U);
   EXPECT_FALSE(all.places);
+  EXPECT_THAT(all.values, ::testing::ElementsAre(0, 2, 4)) << "no tick at 3, which has no cell";
   EXPECT_DOUBLE_EQ(all.curves[0].points[2].x, 4);
   look.fixed[2] = 0;
   const SweepCurves few = CurvesOf(sweep, grid, look, Language::kEnglish);
