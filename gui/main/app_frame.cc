@@ -228,12 +228,18 @@ void App::DrawWelcome(Area area) {
   ImGui::BeginGroup();
   Paragraph(ui_, ui_.big, p.text, ui_.T(Text::kWelcome), width);
   ImGui::Dummy({1, ui_.Px(2)});
+  if (const auto& sweep = workspace_.sweep.file) {
+    const std::string name = sweep->path.filename().string();
+    Paragraph(ui_, ui_.body, p.text, ui_.F(Text::kSweepIsOpen, name), width);
+    if (ImGui::Button(ui_.T(Text::kShowSweep))) workspace_.view = ViewId::kSweep;
+    ImGui::Dummy({1, ui_.Px(4)});
+  }
   Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeHow), width);
   ImGui::Dummy({1, ui_.Px(4)});
   if (PrimaryButton(ui_, ui_.T(Text::kOpen))) Choose(false);
   ImGui::Dummy({1, ui_.Px(10)});
   Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeRecord), width);
-  Paragraph(ui_, ui_.mono, p.text, kRecordCommand, width);
+  CodeBox(ui_, workspace_, kRecordCommand, width);
   std::optional<std::filesystem::path> chosen;
   if (!settings_.recent.empty()) {
     ImGui::Dummy({1, ui_.Px(10)});

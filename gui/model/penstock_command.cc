@@ -9,7 +9,12 @@
 namespace penstock::gui {
 
 std::string PenstockCommand(const traces::Trace& trace, std::string_view verb) {
-  const std::string command = analyzer::TextFact(trace.facts(), "command");
+  return PenstockCommand(&trace, verb);
+}
+
+std::string PenstockCommand(const traces::Trace* trace, std::string_view verb) {
+  const std::string command =
+      trace == nullptr ? std::string() : analyzer::TextFact(trace->facts(), "command");
   return fmt::format("penstock {} -- {}", verb, command.empty() ? "python train.py" : command);
 }
 

@@ -16,8 +16,9 @@ inline constexpr const char* kRecordCommand = "penstock record -- python train.p
 
 // The command that runs `penstock VERB` on the program of the trace, such as
 // "penstock doctor -- python train.py". The program is "python train.py" if the trace does not tell
-// its command.
+// its command, or if no trace is open (nullptr).
 [[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
+[[nodiscard]] std::string PenstockCommand(const traces::Trace* trace, std::string_view verb);
 
 // A command to run next, and the sentence above it.
 struct NextCommand {

@@ -17,6 +17,7 @@ TEST(PenstockCommandTest, RunsTheProgramOfTheTraceOrOneToBeReplaced) {
   EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "doctor"),
             "penstock doctor -- python train.py");
   EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "record"), kRecordCommand);
+  EXPECT_EQ(PenstockCommand(nullptr, "record"), kRecordCommand) << "the page without a trace";
   data.facts["command"] = "python a.py --x";
   EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "record --gpu auto"),
             "penstock record --gpu auto -- python a.py --x");

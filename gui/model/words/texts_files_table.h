@@ -13,6 +13,8 @@
     "this window.",                                                                                \
     "参数扫描在多组设置下测量同一程序的运行。打开它写出的 JSON 文件，或将其拖到此窗口。")          \
   X(kSweepMake, "No sweep yet? Make one:", "还没有扫描结果？先运行一次：")                         \
+  X(kSweepIsOpen, "A sweep is open: {}", "已打开扫描结果：{}")                                     \
+  X(kShowSweep, "Show the sweep", "查看扫描结果")                                                  \
   X(kOpenSweep, "Open a sweep", "打开扫描结果")                                                    \
   X(kAxisWorkers, "workers", "工作进程")                                                           \
   X(kAxisPrefetch, "prefetch", "预取")                                                             \
@@ -94,6 +96,7 @@
   X(kCompareHow,                                                                                   \
     "Open a second trace: what became faster or slower, and whether it is more than noise.",       \
     "打开第二个跟踪文件：哪里变快、哪里变慢，以及差异是否超出噪声。")                              \
+  X(kCompareMake, "To record the program again, after a change:", "修改程序后再录制一次：")        \
   X(kOpenToCompare, "Open to compare", "打开并比较")                                               \
   X(kSwap, "Swap", "互换")                                                                         \
   X(kComparing, "Comparing ...", "正在比较……")                                                     \

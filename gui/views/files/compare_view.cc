@@ -10,6 +10,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
+#include "gui/model/penstock_command.h"
 #include "gui/views/files/compare_parts.h"
 #include "gui/views/panel_parts.h"
 
@@ -33,6 +34,9 @@ void DrawNothingToCompare(const Ui& ui, Workspace& workspace, Area area) {
     ImGui::Dummy({1, ui.Px(4)});
     Paragraph(ui, ui.body, p.dim, "A  " + workspace.document.path.string(), width);
   }
+  ImGui::Dummy({1, ui.Px(10)});
+  Paragraph(ui, ui.body, p.dim, ui.T(first ? Text::kWelcomeRecord : Text::kCompareMake), width);
+  CodeBox(ui, workspace, PenstockCommand(workspace.document.trace.get(), "record"), width);
   ImGui::EndGroup();
 }
 

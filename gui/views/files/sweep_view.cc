@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/model/penstock_command.h"
 #include "gui/views/files/sweep_parts.h"
 #include "gui/views/panel_parts.h"
 
@@ -20,10 +21,10 @@ void DrawNoSweep(const Ui& ui, Workspace& workspace, Area area) {
   if (PrimaryButton(ui, ui.T(Text::kOpenSweep))) workspace.wish = {WishKind::kChoose, {}, {}};
   ImGui::Dummy({1, ui.Px(10)});
   Paragraph(ui, ui.body, p.dim, ui.T(Text::kSweepMake), width);
-  Paragraph(ui, ui.mono, p.text,
-            "penstock sweep --workers 0,2,4,8 --prefetch 2,4 --keep runs --json sweep.json -- "
-            "python train.py",
-            width);
+  CodeBox(ui, workspace,
+          PenstockCommand(workspace.document.trace.get(),
+                          "sweep --workers 0,2,4,8 --prefetch 2,4 --keep runs --json sweep.json"),
+          width);
   ImGui::EndGroup();
 }
 
