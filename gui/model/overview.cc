@@ -288,4 +288,20 @@ std::vector<std::string> Warnings(const Report& report, Language language) {
   return lines;
 }
 
+std::string CoverageText(const Report& report, Language language) {
+  constexpr std::string_view kApart = "  ·  ";
+  std::string text =
+      Filled(Text::kSeen, language, Render(analyzer::Seen(report.coverage), language));
+  // Where nothing was seen, there was nothing to lose.
+  if (!report.stages.empty() && analyzer::Lost(report.losses, report.diagnosis.run).empty()) {
+    text += kApart;
+    text += TextOf(Text::kNothingLost, language);
+  }
+  for (const analyzer::Statement& blind : report.coverage.blind) {
+    text += kApart;
+    text += Filled(Text::kNotSeen, language, Render(blind, language));
+  }
+  return text;
+}
+
 }  // namespace penstock::gui

@@ -81,6 +81,9 @@ struct Change {
 // One line each about losses and about what hooks did not see; empty if the trace is complete.
 [[nodiscard]] std::vector<std::string> Warnings(const analyzer::Report& report, Language language);
 
+// One line about what hooks saw, what they could not see, and that nothing was lost.
+[[nodiscard]] std::string CoverageText(const analyzer::Report& report, Language language);
+
 [[nodiscard]] Text NameOf(analyzer::Factor factor);
 
 }  // namespace penstock::gui

@@ -327,5 +327,17 @@ TEST(OverviewTest, LossesAreSaid) {
   EXPECT_NE(Warnings(report, Language::kEnglish)[0].find('3'), std::string::npos);
 }
 
+TEST(OverviewTest, NothingIsSaidToBeLostOnlyWhereSomethingWasSeen) {
+  const auto said = [](const analyzer::Report& report) {
+    return CoverageText(report, Language::kEnglish).find("Nothing lost") != std::string::npos;
+  };
+  analyzer::Report report;
+  EXPECT_FALSE(said(report));
+  report.stages.emplace_back();
+  EXPECT_TRUE(said(report));
+  report.losses.dropped_events = 3;
+  EXPECT_FALSE(said(report));
+}
+
 }  // namespace
 }  // namespace penstock::gui

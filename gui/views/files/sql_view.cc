@@ -316,6 +316,10 @@ void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
   const Area below{{area.min.x, area.min.y + ui.Px(180)}, area.max};
   const Document& document = workspace.document;
   if (state.asked.empty() && document.trace != nullptr && document.timeline != nullptr) {
+    // The first question is about spans. Other questions have an answer even without spans.
+    if (document.timeline->spans == 0) {
+      return DrawNothing(ui, workspace, NothingRecorded(workspace), below);
+    }
     if (HasManySpans(document)) {
       DrawEmpty(ui, below, SqlManySpansText(document.timeline->spans, ui.language), "");
       return;

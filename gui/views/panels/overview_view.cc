@@ -119,13 +119,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
 void DrawFooter(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  std::string text = ui.F(Text::kSeen, Render(analyzer::Seen(report.coverage), ui.language));
-  if (analyzer::Lost(report.losses, report.diagnosis.run).empty()) {
-    text += std::string("  ·  ") + ui.T(Text::kNothingLost);
-  }
-  for (const analyzer::Statement& blind : report.coverage.blind) {
-    text += "  ·  " + ui.F(Text::kNotSeen, Render(blind, ui.language));
-  }
+  const std::string text = CoverageText(report, ui.language);
   ImGui::SetCursorScreenPos(area.min);
   ImGui::InvisibleButton("##coverage", {area.width(), area.height()});
   Tip(ui, text);

@@ -290,6 +290,13 @@ TEST_F(WalkPanels, KernelsOutsideOfTheSelectionAreToldFromNone) {
   EXPECT_TRUE(RecordedElsewhere(workspace(), {StageId::kKernel, StageId::kH2d}));
 }
 
+TEST_F(WalkPanels, NoQuestionIsAskedOfATraceWithoutSpans) {
+  app_->Show(testing::DocumentOf(traces::MakeTrace({})));
+  workspace().view = ViewId::kSql;
+  Frames(3);
+  EXPECT_EQ(workspace().sql.asked, "");
+}
+
 TEST_F(WalkPanels, CallsOfAnotherRowAreListedFromTheFirst) {
   app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
   workspace().at_once = true;
