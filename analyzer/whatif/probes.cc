@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "analyzer/model/host.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/stats/paired.h"
@@ -293,17 +295,32 @@ double NeededWindow(const LoaderRun& run, double slower) {
                    static_cast<double>(queued + turns) * between / static_cast<double>(pairs));
 }
 
+// The next of 1, 2, 3, 5 times a power of ten above `seconds`, as --probe-window takes it. The
+// longest window that it takes is 10 minutes.
+std::string LengthOfWindow(double seconds) {
+  double length = std::pow(10, std::floor(std::log10(seconds)));
+  const double power = length;
+  for (const double times : {2, 3, 5, 10}) {
+    if (length < seconds) length = times * power;
+  }
+  length = std::clamp(length, 0.1, 600.0);
+  return length < 1 ? fmt::format("{:.0f}ms", 1000 * length) : fmt::format("{:.0f}s", length);
+}
+
 // Why no gain can be trusted; empty: the check holds. `window`: seconds that a window lasts.
 Statement WhyUnchecked(const ProbedFactor& check, const LoaderRun& run, double window,
                        double slower) {
   if (check.windows < kFewestProbes) {
+    const double needed = NeededWindow(run, slower);
+    if (window < needed) {
+      return Say<words::kShortProbes>(Give<"window">(window),
+                                      Give<"length">(LengthOfWindow(needed)));
+    }
     const auto all = static_cast<std::size_t>(
         std::count_if(run.probes.begin(), run.probes.end(),
                       [](const ProbeWindow& each) { return each.factor == wire::kProbeNothing; }));
-    const double needed = NeededWindow(run, slower);
-    return Say<words::kTooFewProbes>(
-        Give<"windows">(check.windows), GiveIf<"all">(all > 0, all), Give<"fewest">(kFewestProbes),
-        GiveIf<"needed">(window < needed, needed), Give<"window">(window));
+    return Say<words::kTooFewProbes>(Give<"windows">(check.windows), GiveIf<"all">(all > 0, all),
+                                     Give<"fewest">(kFewestProbes));
   }
   const Interval& gain = check.gain;
   if (!check.known()) {

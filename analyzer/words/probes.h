@@ -72,14 +72,16 @@ inline constexpr Message kTooFewProbes{
     "probe.too-few",
     "{fewest:count} windows with enough batches are needed in which all work is slowed down alike "
     "(the check), and [all?{windows:count} of {all:count} had them|there was no such window]. "
-    "[needed?Batches take so long that a window needs about {needed:duration}, and it had "
-    "{window:duration}. Record again with longer windows (--probe-window)|Record again with more "
-    "batches, so that the run lasts longer]",
+    "Record again with more batches, so that the run lasts longer",
     "需要至少 {fewest:count} 个批次数足够、且全部工作同等放慢的窗口（对照），而[all?共 "
     "{all:count} 个，批次数足够的有 {windows:count} 个|没有这样的窗口]。"
-    "[needed?批次耗时较长，一个窗口约需 {needed:duration}，而实际为 "
-    "{window:duration}。请选用更长的窗口重新录制（--probe-window）|"
-    "请运行更多批次重新录制，使运行时间更长]"};
+    "请运行更多批次重新录制，使运行时间更长"};
+// `length`: as --probe-window takes it, such as "3s".
+inline constexpr Message kShortProbes{
+    "probe.short",
+    "each window lasted {window:duration}, too short for these batches. Record again with "
+    "--probe-window {length:text}",
+    "每个窗口只有 {window:duration}，对这些批次太短。请用 --probe-window {length:text} 重新录制"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
     "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "

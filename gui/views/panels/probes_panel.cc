@@ -10,7 +10,7 @@
 namespace penstock::gui {
 namespace {
 
-constexpr float kProbesPad = 12;
+constexpr float kProbesPad = 14;
 
 // The lines of the panel, wrapped.
 std::vector<std::string> ProbeLines(const Ui& ui, const analyzer::Probes& probes, float width) {
