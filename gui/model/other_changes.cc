@@ -2,6 +2,8 @@
 #include "gui/model/other_changes.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
@@ -10,6 +12,28 @@
 #include "analyzer/words/format.h"
 
 namespace penstock::gui {
+namespace {
+
+struct NamedOption {
+  std::string_view option;
+  Text name;
+};
+// All options that TryChanges() tries.
+constexpr std::array kNamedOptions = {NamedOption{"--ram-cache", Text::kRamCache},
+                                      NamedOption{"--pack", Text::kPacked},
+                                      NamedOption{"--decoder simplejpeg", Text::kFasterDecoder},
+                                      NamedOption{"--transfer u8", Text::kPixelsAsBytes},
+                                      NamedOption{"--gpu augment", Text::kAugmentOnGpu},
+                                      NamedOption{"--gpu decode,augment", Text::kDecodeOnGpu}};
+
+std::string NameOfOption(const std::string& option, Language language) {
+  for (const NamedOption& named : kNamedOptions) {
+    if (named.option == option) return std::string(TextOf(named.name, language));
+  }
+  return option;
+}
+
+}  // namespace
 
 OtherChanges OtherChangesOf(const analyzer::Report& report, Language language) {
   constexpr std::size_t kMostShown = 3;
@@ -21,11 +45,12 @@ OtherChanges OtherChangesOf(const analyzer::Report& report, Language language) {
     const analyzer::TriedChange& tried = report.changes[i];
     if (i >= kMostShown) {
       if (!others.empty()) others += TextOf(Text::kListComma, language);
-      others += tried.option;
+      others += NameOfOption(tried.option, language);
       continue;
     }
     const Forecast forecast = ForecastOf(report.diagnosis, tried.predicted);
     OtherChange change;
+    change.name = NameOfOption(tried.option, language);
     change.option = tried.option;
     change.rate = fmt::format("{} {}{}{}", ShortNumber(forecast.after.estimate), unit,
                               TextOf(Text::kComma, language),

@@ -14,6 +14,7 @@
 namespace penstock::gui {
 
 struct OtherChange {
+  std::string name;    // "Pixels as uint8"
   std::string option;  // of penstock whatif: "--transfer u8"
   std::string rate;    // "412 samples/s, 398 to 427 (90 %)"
   std::string gain;    // "1.23x"

@@ -34,6 +34,8 @@ TEST(OtherChangesTest, TheReportsChangesAreInTheDashboardWithTheSameGains) {
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
     const OtherChanges changes = OtherChangesOf(report, language);
     ASSERT_EQ(changes.shown.size(), 1U);
+    const bool english = language == Language::kEnglish;
+    EXPECT_EQ(changes.shown[0].name, english ? "Pixels as uint8" : "以 uint8 交付像素");
     EXPECT_EQ(changes.shown[0].option, "--transfer u8");
     EXPECT_EQ(changes.shown[0].gain, "1.23x");
     EXPECT_EQ(changes.shown[0].effect, Effect::kGain);
@@ -46,9 +48,9 @@ TEST(OtherChangesTest, ThoseWithoutRoomAreNamed) {
       WithChanges({"--transfer u8", "--ram-cache", "--pack", "--gpu augment", "--decoder turbo"});
   const OtherChanges changes = OtherChangesOf(report, Language::kEnglish);
   ASSERT_EQ(changes.shown.size(), 3U);
-  EXPECT_EQ(changes.more, "and 2 more: --gpu augment, --decoder turbo");
+  EXPECT_EQ(changes.more, "and 2 more: Augment on the GPU, --decoder turbo");
   EXPECT_EQ(OtherChangesOf(report, Language::kChinese).more,
-            "另有 2 项：--gpu augment、--decoder turbo");
+            "另有 2 项：在 GPU 上做数据增强、--decoder turbo");
   EXPECT_TRUE(OtherChangesOf(WithChanges({}), Language::kEnglish).shown.empty());
 }
 

@@ -197,8 +197,7 @@
     "没有能提速的加载器设置。用更少资源速度相近：")                                                \
   X(kNoGainSure, "No setting gains more than the error of the prediction. The best one:",          \
     "没有收益超出预测误差的设置。最好的一个：")                                                    \
-  X(kBeyondSettings, "Beyond the loader's settings (penstock whatif)",                             \
-    "加载器设置之外（penstock whatif）")                                                           \
+  X(kBeyondSettings, "Beyond the loader's settings", "加载器设置之外")                             \
   X(kHowMadeUnknown, "how batches are made was not recorded", "批次的制作过程未被录制")            \
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \

@@ -13,6 +13,10 @@
   X(kStoredSide, "Stored long side", "存储图片长边") \
   X(kRamCache, "Dataset in memory", "数据集置于内存") \
   X(kPacked, "Small files packed", "小文件打包") \
+  X(kFasterDecoder, "Decode with simplejpeg", "用 simplejpeg 解码") \
+  X(kPixelsAsBytes, "Pixels as uint8", "以 uint8 交付像素") \
+  X(kAugmentOnGpu, "Augment on the GPU", "在 GPU 上做数据增强") \
+  X(kDecodeOnGpu, "Decode and augment on the GPU", "在 GPU 上解码并做数据增强") \
   X(kMachine, "Machine", "机器") \
   X(kMachineCores, "Cores", "核心数") \
   X(kMachineSpeed, "Speed of a core", "单核速度") \

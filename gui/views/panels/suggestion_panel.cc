@@ -79,15 +79,15 @@ void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = at.x + width;
     DrawTextRight(list, ui.strong, right, at.y, Ink(ColourOf(p, change.effect)), change.gain);
-    const float name = TextWidth(ui.mono, change.option) + ui.Px(14);
-    DrawText(list, ui.mono, at, Ink(p.text), change.option);
+    const float name = TextWidth(ui.body, change.name) + ui.Px(14);
+    DrawText(list, ui.body, at, Ink(p.text), change.name);
     DrawText(list, ui.small, {at.x + name, at.y + ui.Px(1)}, Ink(p.dim),
              Elided(ui.small, change.rate,
                     width - name - TextWidth(ui.strong, change.gain) - ui.Px(10)));
     ImGui::PushID(change.option.c_str());
     ImGui::InvisibleButton("##change", {std::max(width, 1.0F), FontPixels(ui.body) + ui.Px(4)});
     ImGui::PopID();
-    if (!change.notes.empty()) Tip(ui, change.notes);
+    Tip(ui, "penstock whatif " + change.option + (change.notes.empty() ? "" : "\n") + change.notes);
   }
   if (!changes.more.empty()) Paragraph(ui, ui.small, p.dim, changes.more, width);
   ImGui::Dummy({1, ui.Px(2)});
