@@ -29,7 +29,7 @@ bool FitsInto(const Ui& ui, const RibbonPart& part, float width) {
          room > TextWidth(ui.small, DurationText(part.seconds));
 }
 
-// Draws the line at the bottom of a block whose length is the time on a core.
+// Draws the line along the lower edge of a block whose length is the time on a core.
 void DrawCoreLine(const Ui& ui, ImVec2 left, float length, Rgb ink) {
   ImGui::GetWindowDrawList()->AddRectFilled(
       {left.x, left.y - ui.Px(1)}, {left.x + std::max(length, 1.0F), left.y + ui.Px(1)}, Ink(ink));
@@ -47,7 +47,9 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   const std::string name = ui.T(part.name);
   const Rgb ink = InkOn(colour);
   if (FitsInto(ui, part, x1 - x0)) {
-    const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
+    // The line at the edge must not look like one that underlines the time.
+    const float edge = part.computing >= 0 ? ui.Px(4) : 0;
+    const float top = bar.y + (bar.height - edge - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
     DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
     DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink),
              time);
@@ -55,7 +57,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   if (part.computing >= 0) {
     const float length =
         static_cast<float>(part.computing / part.seconds) * (max.x - min.x - ui.Px(4));
-    DrawCoreLine(ui, {min.x + ui.Px(2), max.y - ui.Px(3)}, length, ink);
+    DrawCoreLine(ui, {min.x + ui.Px(2), max.y - ui.Px(1)}, length, ink);
   }
   if (part.bottleneck) {
     list->AddRect({min.x - ui.Px(2), min.y - ui.Px(2)}, {max.x + ui.Px(2), max.y + ui.Px(2)},
