@@ -14,7 +14,6 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/limits.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
 #include "gui/model/cards.h"
@@ -130,7 +129,7 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 constexpr float kLoopRateHeight = 160;
 // The height of the cards, the ribbon, the footer and all gaps.
 constexpr float kOtherPanelsHeight = 304;
-// The least height of the suggestion and the findings, which scroll in it.
+// The height of the suggestion and the findings until they have been drawn once.
 constexpr float kListsHeight = 200;
 
 // `over_time`: draws the loop's rate over time too.
@@ -219,7 +218,7 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float fixed = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
                       PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
   const float lists = workspace.plan.lists > 0 ? workspace.plan.lists : ui.Px(kListsHeight);
-  if (area.height() >= fixed + std::min(lists, ui.Px(kListsHeight)) + with_rate) {
+  if (area.height() >= fixed + lists + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }
   // In a lower area the view scrolls, and the rate over time is drawn below the other panels. The

@@ -126,6 +126,20 @@ TEST_F(WalkPanels, NothingScrollsInsideAnOverviewThatScrolls) {
   EXPECT_FALSE(workspace().animating()) << "the heights have settled";
 }
 
+// At 1080 pixels the lists had 200 pixels each, and the last lines were cut.
+TEST_F(WalkPanels, ListsOfTheOverviewDoNotScrollInAHighWindowEither) {
+  workspace().view = ViewId::kOverview;
+  for (float height = 760; height < 1400; height += 40) {
+    ImGui::GetIO().DisplaySize.y = height;
+    Frames(6);
+    for (const char* list : {"suggestion", "findings"}) {
+      const ImGuiWindow* window = ActiveWindow(list);
+      ASSERT_NE(window, nullptr);
+      EXPECT_EQ(window->ScrollMax.y, 0) << list << " at " << height;
+    }
+  }
+}
+
 // A run that is followed gets a new analysis every few seconds.
 TEST_F(WalkPanels, APredictionFollowsTheLatestAnalysis) {
   workspace().view = ViewId::kWhatIf;
