@@ -167,6 +167,10 @@ Text NameOf(Factor factor) {
   return Text::kNothing;
 }
 
+Text NameOfFree(Factor factor) {
+  return factor == Factor::kPrefetch ? Text::kUnevenBatches : NameOf(factor);
+}
+
 double MeanStep(const analyzer::Diagnosis& diagnosis) {
   return MeansOf(diagnosis, false).step;
 }

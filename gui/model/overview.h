@@ -85,5 +85,8 @@ struct Change {
 [[nodiscard]] std::string CoverageText(const analyzer::Report& report, Language language);
 
 [[nodiscard]] Text NameOf(analyzer::Factor factor);
+// What costs nothing, in a list of the gains of parts. The prefetch depth is no part that costs:
+// its gain is that of batches that all take as long.
+[[nodiscard]] Text NameOfFree(analyzer::Factor factor);
 
 }  // namespace penstock::gui

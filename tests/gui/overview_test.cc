@@ -327,6 +327,12 @@ TEST(OverviewTest, LossesAreSaid) {
   EXPECT_NE(Warnings(report, Language::kEnglish)[0].find('3'), std::string::npos);
 }
 
+// "If one part cost nothing: prefetch 1.02x" named a setting among the parts.
+TEST(OverviewTest, AListOfFreePartsNamesUnevenBatchesNotASetting) {
+  EXPECT_EQ(NameOfFree(analyzer::Factor::kPrefetch), Text::kUnevenBatches);
+  EXPECT_EQ(NameOfFree(analyzer::Factor::kDecode), Text::kDecode);
+}
+
 TEST(OverviewTest, NothingIsSaidToBeLostOnlyWhereSomethingWasSeen) {
   const auto said = [](const analyzer::Report& report) {
     return CoverageText(report, Language::kEnglish).find("Nothing lost") != std::string::npos;

@@ -93,6 +93,7 @@
     "在此录制可检查的内容中没有发现问题。")                                                        \
   X(kShowMe, "Show", "查看")                                                                       \
   X(kIfFree, "If one part cost nothing", "若某一环节不耗时")                                       \
+  X(kUnevenBatches, "uneven batches", "批次耗时不均")                                              \
   X(kNothingGains, "No part would gain half a percent if it cost nothing.",                        \
     "任何环节不耗时的收益都不足 0.5 %。")                                                          \
   X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \

@@ -132,7 +132,7 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
 // The name of the part that would cost nothing. The gain of start-up always refers to the whole
 // run; the name says so if the other gains do not.
 std::string NameOfGain(const Ui& ui, const analyzer::Gain& gain, bool whole_run) {
-  const std::string name(ui.T(NameOf(gain.factor)));
+  const std::string name(ui.T(NameOfFree(gain.factor)));
   const bool other = gain.factor == analyzer::Factor::kStartup && !whole_run;
   return other ? ui.F(Text::kTimesWholeRun, name) : name;
 }
