@@ -126,6 +126,11 @@ class CardMaker {
 
   Card Free() const {
     if (!analyzer::Predicts(diagnosis_)) {
+      if (const auto most = MostWithoutWaits()) {
+        const double rate = *most * diagnosis_.base_rate();
+        return {Say(Text::kFreeData), GainText(*most), "",
+                Fill(Text::kAtMostTheStep, ShortNumber(rate), unit_)};
+      }
       return {Say(Text::kFreeData), kNoFigure, "", Say(WhyNotPredicted()), Tone::kUnknown};
     }
     const double headroom = diagnosis_.headroom();
@@ -135,6 +140,20 @@ class CardMaker {
       line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(diagnosis_.ceiling), unit_);
     }
     return {Say(Text::kFreeData), GainText(headroom), "", line};
+  }
+
+  // How many times as fast the run would be at most if its loop never waited for data. Known if the
+  // rate and the waits are, even where it was not recorded how batches are made. nullopt: not
+  // known, or the waits are short.
+  std::optional<double> MostWithoutWaits() const {
+    constexpr double kNotableWait = 0.05;
+    namespace words = analyzer::words;
+    const analyzer::Statement& needs = diagnosis_.needs;
+    const double wait = diagnosis_.wait_fraction;
+    const bool unseen = needs.Is(words::kNeedsSight) || needs.Is(words::kNeedsMaking);
+    if (!unseen || !analyzer::WaitKnown(diagnosis_) || diagnosis_.whole_run) return std::nullopt;
+    if (diagnosis_.base_rate() <= 0 || wait < kNotableWait || wait >= 1) return std::nullopt;
+    return 1 / (1 - wait);
   }
 
   Text WhyNotPredicted() const {

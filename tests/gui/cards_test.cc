@@ -72,6 +72,18 @@ TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
   EXPECT_EQ(StaircaseOf(report, Language::kEnglish).missing, "No plan. The verdict says why.");
 }
 
+// An import of Nsight Systems has steps of 12 ms and waits of 8 ms, but not how batches are made.
+TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
+  analyzer::Report report = ReportOfRun(Fed());
+  ASSERT_FALSE(report.diagnosis.whole_run);
+  report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.diagnosis.wait_fraction = 0.4;
+  report.diagnosis.samples_rate = 50;
+  const Card card = CardOf(report, Text::kFreeData);
+  EXPECT_EQ(card.figure, "1.67x");
+  EXPECT_EQ(card.line, "at most: 83.3 samples/s, the step alone");
+}
+
 // "Too little was recorded to say" stood beside a rate with its interval.
 TEST(CardsTest, WhereNothingIsPredictedTheCardNamesTheReason) {
   analyzer::Report report = ReportOfRun(Fed());

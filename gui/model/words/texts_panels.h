@@ -15,6 +15,7 @@
   X(kSamplesOf, "sample {}", "样本 {}") \
   /* Figures of the overview */ \
   X(kSimulationUnlike, "the simulation does not match this run", "模拟与此次运行不符") \
+  X(kAtMostTheStep, "at most: {} {}, the step alone", "至多：{} {}，仅训练步") \
   X(kMeasured, "Measured", "实测") \
   X(kMeasuredInside, "Experiments in this run", "本次运行中的实验") \
   X(kWholeRunProbed, "whole run {}, with experiments that slow it down", "全程 {}，含放慢运行的实验") \
