@@ -126,8 +126,8 @@
   X(kGpuKernel, "kernel", "GPU 内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \
   X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
-  X(kGpuNvmlNote, "NVML: of the whole device, averaged over 0.2 to 1 s", \
-    "NVML：整个设备，0.2 至 1 秒的平均") \
+  X(kGpuNvmlNote, "NVML: of the whole device, other programs included; averaged over 0.2 to 1 s", \
+    "NVML：整个设备，含其他程序；0.2 至 1 秒的平均") \
   X(kGpuNvmlUtilization, "share of time with a kernel running", "有 GPU 内核运行的时间占比") \
   X(kGpuNvmlMemory, "memory in use", "显存占用") \
   X(kGpuProcessMemory, "memory of the program", "程序占用的显存") \
