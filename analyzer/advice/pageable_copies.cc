@@ -103,7 +103,8 @@ void PageableCopies(const RuleInput& input, Advice& out) {
     finding.evidence.emplace_back("of_it_behind_kernels_s", copies->behind / called);
   }
   if (link > 0) finding.evidence.emplace_back("link_bytes_per_s", link);
-  finding.action = Say<words::kPinMemory>(Give<"predicted">(true), Give<"bounded">(bounded));
+  finding.action = Say<words::kPinMemory>(Give<"own">(input.run().config.kind == "penstock"),
+                                          Give<"predicted">(true), Give<"bounded">(bounded));
 
   PlaceInLoop(input, finding);
   out.findings.push_back(std::move(finding));

@@ -188,7 +188,9 @@ void Finder::FindRepairs() {
 void Finder::FindPinning() {
   if (const Finding* found = FindingOf(findings_, "pageable-copies");
       found != nullptr && found->setting) {
-    Lever lever{.id = "pin_memory", .change = Say<words::kPlanPin>(), .effort = 1, .lines = 2};
+    Lever lever{.id = "pin_memory", .effort = 1, .lines = 2};
+    lever.change =
+        Say<words::kPlanPin>(Give<"own">(diagnosis_.run.loader().config.kind == "penstock"));
     lever.parts = *found->setting;
     Take(std::move(lever));
   }

@@ -50,12 +50,14 @@ inline constexpr Message kPageableCopies{
     "从可分页内存拷贝占循环 {copy_share:%0} 的时间。"};
 inline constexpr Message kPinMemory{
     "pageable-copies.do",
-    "Set pin_memory=True and copy with .to(device, non_blocking=True). Pinned batches cannot be "
-    "swapped out.[predicted? [bounded?The prediction ranges from copies at 80 % of the link's "
-    "speed to copies that nothing waits for.|The prediction assumes copies that the loop does not "
-    "wait for.]]",
-    "设置 pin_memory=True，并用 .to(device, non_blocking=True) "
-    "拷贝。锁页的批次不能被换出。[predicted?[bounded?预测区间的一端假设以链路速度的 80 % "
+    "[own?Give the loader device=\"cuda\": it then copies from page-locked memory, and the loop "
+    "goes on.|Set pin_memory=True and copy with .to(device, non_blocking=True).] Pinned batches "
+    "cannot be swapped out.[predicted? [bounded?The prediction ranges from copies at 80 % of the "
+    "link's speed to copies that nothing waits for.|The prediction assumes copies that the loop "
+    "does not wait for.]]",
+    "[own?为加载器设置 device=\"cuda\"，由它从锁页内存拷贝，训练循环不必等待。|"
+    "设置 pin_memory=True，并用 .to(device, non_blocking=True) 拷贝。]"
+    "锁页的批次不能被换出。[predicted?[bounded?预测区间的一端假设以链路速度的 80 % "
     "拷贝，另一端假设没有任何环节等待拷贝。|预测假设循环不等待拷贝。]]"};
 
 inline constexpr Message kCopiesNotOverlapped{

@@ -46,9 +46,10 @@ inline constexpr Message kPlanSlowSamples{
 inline constexpr Message kPlanInOrder{
     "plan.in-order", "in_order=False: take batches in the order in which they are finished",
     "in_order=False：按完成的先后取用批次"};
-inline constexpr Message kPlanPin{"plan.pin-memory",
-                                  "pin_memory=True, and copy with non_blocking=True",
-                                  "pin_memory=True，并以 non_blocking=True 拷贝"};
+inline constexpr Message kPlanPin{
+    "plan.pin-memory",
+    "[own?device=\"cuda\": the loader copies|pin_memory=True, and copy with non_blocking=True]",
+    "[own?device=\"cuda\"：由加载器拷贝|pin_memory=True，并以 non_blocking=True 拷贝]"};
 inline constexpr Message kPlanDraft{
     "plan.draft", "decode at a half of the size or less: Image.draft(), IMREAD_REDUCED_COLOR_2",
     "以一半或更小的尺寸解码：Image.draft()、IMREAD_REDUCED_COLOR_2"};

@@ -122,6 +122,19 @@ TEST(PageableCopiesTest, SpeaksWhenTheLoaderDoesNotPin) {
   EXPECT_TRUE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 4, 1})));
 }
 
+// penstock.Loader has no pin_memory; it copies by itself to the device that it is given.
+TEST(PageableCopiesTest, NamesTheOptionOfTheLoader) {
+  const auto advice_for = [](const char* kind) {
+    traces::TraceData data = MakeSynthetic(WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 4, 1}));
+    data.processes[0].facts["loader.0.kind"] = kind;
+    const auto finding = FindingOf("pageable-copies", std::move(data));
+    return finding ? English(finding->action) : "";
+  };
+  EXPECT_NE(advice_for("pytorch").find("Set pin_memory=True"), std::string::npos);
+  EXPECT_NE(advice_for("penstock").find("device=\"cuda\""), std::string::npos);
+  EXPECT_EQ(advice_for("penstock").find("pin_memory"), std::string::npos);
+}
+
 TEST(PageableCopiesTest, IsSilentOfPinnedBatches) {
   EXPECT_FALSE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 4, 1}),
                      [](auto& data) { data.processes[0].facts["loader.0.pin_memory"] = "true"; }));
