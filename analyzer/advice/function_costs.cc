@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/words/rule_needs.h"
+
 namespace penstock::analyzer {
 
 Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share) {
@@ -34,7 +36,15 @@ Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share
 
 bool Tells(const FunctionProfile& profile) {
   constexpr std::size_t kUnits = 3;
-  return profile.stage != traces::StageId::kStep && profile.units >= kUnits;
+  return profile.stage != traces::StageId::kStep && profile.units >= kUnits && !profile.IsUnusual();
+}
+
+Statement NeedsOfFunctions(const FunctionProfiles& profiles) {
+  if (profiles.empty()) return Say<words::kRuleNeedsFunctions>();
+  const bool unusual = std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) {
+    return profile.stage != traces::StageId::kStep && profile.IsUnusual();
+  });
+  return unusual ? Say<words::kRuleNeedsUsualUnits>() : Statement{};
 }
 
 Severity SeverityOf(const Prediction& prediction) {

@@ -13,8 +13,12 @@ namespace penstock::analyzer {
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
-// Whether the profile was measured where data is made, in enough samples or collations.
+// Whether the profile was measured where data is made, in enough samples or collations, and these
+// were as long as the others.
 [[nodiscard]] bool Tells(const FunctionProfile& profile);
+
+// What the recording lacks for a rule about functions that found nothing; empty: it lacks nothing.
+[[nodiscard]] Statement NeedsOfFunctions(const FunctionProfiles& profiles);
 
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);
 

@@ -10,7 +10,6 @@
 
 #include "analyzer/advice/function_costs.h"
 #include "analyzer/words/functions.h"
-#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -69,12 +68,11 @@ Loop FindHottest(const FunctionProfiles& profiles) {
 
 void HotPythonLoop(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
-  if (input.diagnosis.functions.empty()) {
-    out.Needs("hot-python-loop", Say<words::kRuleNeedsFunctions>());
+  const Loop loop = FindHottest(input.diagnosis.functions);
+  if (loop.share < kLoopShare) {
+    out.Needs("hot-python-loop", NeedsOfFunctions(input.diagnosis.functions));
     return;
   }
-  const Loop loop = FindHottest(input.diagnosis.functions);
-  if (loop.share < kLoopShare) return;
   const FunctionTime& function = *loop.function;
   Finding finding;
   finding.id = "hot-python-loop";

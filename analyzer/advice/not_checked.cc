@@ -19,8 +19,8 @@ constexpr std::array kOrder = {
     &words::kRuleNeedsEpochs,      &words::kRuleNeedsIndices,   &words::kRuleNeedsDigests,
     &words::kRuleNeedsComparable,  &words::kRuleNeedsWorkerCpu, &words::kRuleNeedsWorkerMemory,
     &words::kRuleNeedsFaults,      &words::kRuleNeedsUnmapped,  &words::kRuleNeedsBatches,
-    &words::kRuleNeedsMemoryWalks, &words::kRuleNeedsAnonymous, &words::kRuleNeedsQuiet,
-    &words::kRuleNeedsLonger};
+    &words::kRuleNeedsMemoryWalks, &words::kRuleNeedsAnonymous, &words::kRuleNeedsUsualUnits,
+    &words::kRuleNeedsQuiet,       &words::kRuleNeedsLonger};
 
 auto PlaceOfNeed(const NotChecked& one) {
   return std::find(kOrder.begin(), kOrder.end(), one.needs.message) - kOrder.begin();

@@ -5,7 +5,6 @@
 #include "analyzer/advice/function_costs.h"
 #include "analyzer/advice/known_calls.h"
 #include "analyzer/words/functions.h"
-#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -53,12 +52,11 @@ SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
 void SlowCall(const RuleInput& input, Advice& out) {
   constexpr double kCallShare = 0.1;
   if (!input.diagnosis.loader) return;
-  if (input.diagnosis.functions.empty()) {
-    out.Needs("slow-call", Say<words::kRuleNeedsFunctions>());
+  const SlowestCall worst = FindSlowestCall(input.diagnosis.functions);
+  if (worst.known == nullptr || worst.share < kCallShare) {
+    out.Needs("slow-call", NeedsOfFunctions(input.diagnosis.functions));
     return;
   }
-  const SlowestCall worst = FindSlowestCall(input.diagnosis.functions);
-  if (worst.known == nullptr || worst.share < kCallShare) return;
   Finding finding;
   finding.id = "slow-call";
   finding.setting = WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);

@@ -188,6 +188,11 @@ double SlowShare(StageId stage, const StageTotals& totals) {
   return totals.durations.ShareAbove(kMuchLonger * totals.durations.Quantile(0.5));
 }
 
+double MeanTime(const StageTotals& totals) {
+  if (totals.count == 0) return 0;
+  return Seconds(totals.wall + totals.inside) / static_cast<double>(totals.count);
+}
+
 constexpr std::size_t kFewestToSplit = 3;
 
 // Returns the units of `drawn` without those that took much longer than their median. Appends
@@ -270,6 +275,7 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& 
     if (trees.size() < kFewestToSplit) slow.share = 0;  // the units were not split
     profiles.push_back(ProfileOf(trace, stage, TakeSlow(trees, chosen, slow.trees), cut, slow));
     profiles.back().slow = SlowOf(trace, stage, trees, chosen);
+    profiles.back().mean_time = MeanTime(stages[stage]);
   }
   return profiles;
 }

@@ -98,18 +98,24 @@ struct FunctionProfile {
   traces::StageId stage = traces::StageId::kNone;
   std::size_t units = 0;  // units followed from beginning to end that count
   double unit_time = 0;   // seconds of one unit, corrected for the cost of following
+  double mean_time = 0;   // mean seconds of all units, followed or not; 0: not known
   double spread = 0;      // fraction by which the time of a unit may be off
   double of_stage = 1;    // the stage's share of the time of the workers, or of the loop
   std::vector<FunctionTime> functions;  // the largest share first
   std::vector<CallPath> paths;          // parents before their children
   SlowUnits slow;
+
+  // Whether the followed units took so much longer than all that shares of them may mislead.
+  [[nodiscard]] bool IsUnusual() const {
+    return mean_time > 0 && unit_time > SlowUnits::kSlow * mean_time;
+  }
 };
 
 // One for each stage that was followed: samples, collated batches, steps.
 using FunctionProfiles = std::vector<FunctionProfile>;
 
-// `stages`: of the trace. They tell which part of a stage's time is in units that take more than
-// three times the median; empty: no such unit counts.
+// `stages`: of the trace. They tell the mean time of all units, and which part of a stage's time is
+// in units that take more than three times the median; empty: no such unit counts.
 [[nodiscard]] FunctionProfiles ProfileFunctions(const traces::Trace& trace,
                                                 const StageTable& stages = {});
 

@@ -121,6 +121,12 @@ Statement NameOf(const FunctionProfile& profile) {
   }
 }
 
+Statement SlowerThanUsual(const FunctionProfile& profile) {
+  if (!profile.IsUnusual()) return {};
+  return Say<words::kSlowerThanUsual>(Give<"unit">(profile.unit_time),
+                                      Give<"mean">(profile.mean_time));
+}
+
 void ShowSources(const LineReader& read, Report& report) {
   for (const FunctionProfile& profile : report.diagnosis.functions) {
     for (const FunctionTime& function : profile.functions) {
@@ -144,6 +150,8 @@ void WriteFunctionsJson(const Report& report, JsonWriter& json) {
     json.BeginObject().Field("stage", traces::StageName(profile.stage));
     json.Field("units", static_cast<std::uint64_t>(profile.units));
     json.Field("unit_s", profile.unit_time).Field("uncertain_fraction", profile.spread);
+    if (profile.mean_time > 0) json.Field("mean_s", profile.mean_time);
+    json.Field("unusual", profile.IsUnusual());
     json.Field("share_of_stage", profile.of_stage).EndObject();
   }
   json.EndArray();
@@ -171,7 +179,10 @@ std::string FunctionsText(const Report& report, const Paint& paint, std::size_t 
     if (rows.empty()) continue;
     const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
     const std::string name = fmt::format("{} ({})", English(NameOf(profile)), English(followed));
-    text += paint.Dim(fmt::format("  {:<{}} {:>6}", name, kNameWidth, "share")) + "\n" + rows;
+    text += paint.Dim(fmt::format("  {:<{}} {:>6}", name, kNameWidth, "share")) + "\n";
+    const Statement slower = SlowerThanUsual(profile);
+    if (!slower.empty()) text += "    " + English(slower) + "\n";
+    text += rows;
   }
   if (text.empty()) return "";
   if (report.following_cost) {

@@ -41,4 +41,7 @@ inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max()
 // "in a sample", "in collating a batch": where a profile was measured.
 [[nodiscard]] Statement NameOf(const FunctionProfile& profile);
 
+// Says that the followed units took much longer than all; empty: they did not.
+[[nodiscard]] Statement SlowerThanUsual(const FunctionProfile& profile);
+
 }  // namespace penstock::analyzer

@@ -101,6 +101,8 @@ Picture FunctionsHtml(const Report& report, Language language) {
     text += fmt::format("<h3>{}</h3>\n<p class=\"dim\">{}</p>\n",
                         Escaped(Render(NameOf(profile), language)),
                         Escaped(Render(followed, language)));
+    const Statement slower = SlowerThanUsual(profile);
+    if (!slower.empty()) text += fmt::format("<p>{}</p>\n", Escaped(Render(slower, language)));
     text += FlameFigure(profile, language) + FunctionTable(report, profile, language);
   }
   if (report.following_cost) {

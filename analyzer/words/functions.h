@@ -14,6 +14,11 @@ inline constexpr Message kInStep{"functions.step", "in a step, on the CPU", "训
 inline constexpr Message kFollowed{"functions.followed", "{units:count} followed call by call",
                                    "逐调用跟踪了其中 {units:count} 次"};
 
+inline constexpr Message kSlowerThanUsual{
+    "functions.slower",
+    "slower than usual: {unit:duration}, the mean of all is {mean:duration}; shares may mislead",
+    "比平时慢：{unit:duration}，全部的平均为 {mean:duration}；占比可能有误导"};
+
 inline constexpr Message kFollowingCost{"functions.cost",
                                         "following them took {cost:%2} of the processes' time",
                                         "跟踪占用了进程 {cost:%2} 的时间"};

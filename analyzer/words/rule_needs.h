@@ -70,6 +70,10 @@ inline constexpr Message kRuleNeedsFunctions{
     "samples that were followed call by call (a recording of this version, of a Python program "
     "without a profiler of its own)",
     "每个调用都被跟踪的样本（用此版本录制，且 Python 程序自身没有使用性能分析器）"};
+inline constexpr Message kRuleNeedsUsualUnits{
+    "rule-needs.usual-units",
+    "followed samples as long as the others (these took much longer; a longer recording has more)",
+    "与其余样本耗时相当的被跟踪样本（已跟踪的样本慢得多；更长的录制会跟踪更多样本）"};
 inline constexpr Message kRuleNeedsQuiet{"rule-needs.quiet", "a quiet machine", "空闲的机器"};
 inline constexpr Message kRuleNeedsLonger{"rule-needs.longer", "a longer recording", "更长的录制"};
 

@@ -290,6 +290,7 @@ TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
 traces::TraceData WithUnits(const std::function<FollowedUnit(double at)>& unit,
                             const testing::Costs& costs = {0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0}) {
   Synthetic run = testing::WithCosts(costs);
+  run.batch_size = 1;  // a sample takes about as long as a unit
   run.cores = 2;
   traces::TraceData data = MakeSynthetic(run);
   for (const double at : {1100, 1200, 1300}) unit(at).AddTo(DataSink{data});

@@ -91,6 +91,19 @@ TEST(ChosenSamplesTest, CountInNoShareOfTheOthers) {
   }
 }
 
+// The followed samples take 10 ms each.
+TEST(UnusualUnitsTest, TookMuchLongerThanAll) {
+  const auto profile = [](double mean) {
+    StageTable stages;
+    for (int i = 0; i < 100; ++i) stages[traces::StageId::kSample].Add(Ms(mean).value, -1, 0);
+    return ProfileFrom({kDrawn, kDrawn, kDrawn, kDrawn}, stages);
+  };
+  EXPECT_NEAR(profile(4).mean_time, 0.004, 1e-9);
+  EXPECT_TRUE(profile(4).IsUnusual());
+  EXPECT_FALSE(profile(8).IsUnusual());
+  EXPECT_FALSE(ProfileFrom({kDrawn}).IsUnusual()) << "the mean is not known";
+}
+
 // Two samples in a hundred take half of the time of all samples.
 TEST(RareSamplesTest, CountWithTheirPartOfTheTime) {
   StageTable stages;

@@ -42,10 +42,12 @@ inline traces::testing::FollowedUnit FollowedSample(double at, const std::string
   return unit;
 }
 
+// `augment`: milliseconds of a batch of four samples. As given, the recorded samples take 10 ms
+// too.
 inline traces::TraceData RunWithFunctions(const std::string& file = "/home/a/dataset.py",
-                                          int slow = 0) {
+                                          int slow = 0, double augment = 27) {
   analyzer::testing::Synthetic run;
-  run.costs = analyzer::testing::Always({.read = 1, .decode = 12, .augment = 3, .step = 4});
+  run.costs = analyzer::testing::Always({.read = 1, .decode = 12, .augment = augment, .step = 4});
   traces::TraceData data = analyzer::testing::MakeSynthetic(run);
   constexpr int kUnits = 32;
   for (int i = 0; i < kUnits; ++i) {

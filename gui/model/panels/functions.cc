@@ -152,6 +152,8 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   profile.stage = from.stage;
   profile.units = from.units;
   profile.unit_time = from.unit_time;
+  profile.mean_time = from.mean_time;
+  profile.unusual = from.IsUnusual();
   profile.spread = from.spread;
   profile.of_stage = from.of_stage;
   profile.slow = from.slow;
@@ -274,11 +276,6 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
   for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
     if (profile.paths.empty()) continue;
     model.profiles.push_back(UnitProfileOf(profile, read));
-    const analyzer::StageTotals& all = report.diagnosis.run.stages[profile.stage];
-    if (all.count > 0) {
-      model.profiles.back().mean_time =
-          Seconds(all.wall + all.inside) / static_cast<double>(all.count);
-    }
   }
   const auto of_samples = [](const UnitProfile& one) {
     return one.stage == traces::StageId::kSample;

@@ -70,6 +70,7 @@ struct UnitProfile {
   std::size_t units = 0;           // number of followed units
   double unit_time = 0;            // seconds of one unit
   double mean_time = 0;            // mean seconds of all units, followed or not; 0: not known
+  bool unusual = false;            // FunctionProfile::IsUnusual()
   double spread = 0;               // fraction by which `unit_time` may be off
   double of_stage = 1;             // share of this stage in the time of the workers, or of the loop
   std::vector<FlameFrame> frames;  // callers before what they call
@@ -79,10 +80,6 @@ struct UnitProfile {
   std::vector<UnitProfile> slow_profile;
 
   [[nodiscard]] const FunctionLine* Find(const FunctionId& id) const;
-  // Whether the followed units took so much longer than all that shares of them may mislead.
-  [[nodiscard]] bool IsUnusual() const {
-    return mean_time > 0 && unit_time > analyzer::SlowUnits::kSlow * mean_time;
-  }
 };
 
 enum class NoFunctions : std::uint8_t {

@@ -180,7 +180,7 @@ void DrawUnitNote(const Ui& ui, const FunctionsModel& model, const UnitProfile& 
   constexpr std::size_t kFew = 8;
   const bool few = !slow && profile.units < kFew;
   if (few) note = ui.F(Text::kUnitFew, profile.units) + "  ·  " + note;
-  const bool unusual = !slow && profile.IsUnusual();
+  const bool unusual = !slow && profile.unusual;
   if (unusual) {
     note = ui.F(Text::kUnitUnusual, analyzer::DurationText(profile.mean_time)) + "  ·  " + note;
   }
