@@ -26,6 +26,7 @@ struct Loop {
   double with_calls = 0;   // the same, with the library functions that it calls
   double count = 0;        // times per sample or batch
   std::uint32_t line = 0;  // 0: the function itself is called that often
+  bool several = false;    // other lines run often too; `count` is of the most frequent one
 };
 
 // The part of a function that runs often: its repeated lines, or the whole function if it is called
@@ -42,12 +43,11 @@ Loop LoopOf(const FunctionProfile& profile, const FunctionTime& function) {
     if (line.count < kLoopTimes) continue;
     loop.share += line.own * profile.of_stage;
     loop.with_calls += line.share * profile.of_stage;
+    loop.count = most == nullptr ? line.count : std::max(loop.count, line.count);
+    loop.several = most != nullptr;
     if (most == nullptr || line.own > most->own) most = &line;
   }
-  if (most != nullptr) {
-    loop.line = most->line;
-    loop.count = most->count;
-  }
+  if (most != nullptr) loop.line = most->line;
   return loop;
 }
 
@@ -81,8 +81,8 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
   finding.severity = SeverityOf(*finding.predicted);
   finding.seen = Say<words::kHotPythonLoop>(
       Give<"function">(function.name), Give<"place">(PlaceOf(function.file, function.line)),
-      GiveIf<"line">(loop.line > 0, loop.line), Give<"count">(loop.count),
-      Give<"batch">(loop.profile->stage == traces::StageId::kCollate),
+      GiveIf<"line">(loop.line > 0, loop.line), Give<"several">(loop.several),
+      Give<"count">(loop.count), Give<"batch">(loop.profile->stage == traces::StageId::kCollate),
       Give<"loop_share">(loop.share),
       GiveIf<"with_calls">(loop.with_calls - loop.share >= kTellApart, loop.with_calls));
   finding.evidence = {{"function", function.name},

@@ -42,12 +42,15 @@ inline constexpr Message kFlameCaption{
 
 inline constexpr Message kHotPythonLoop{
     "hot-python-loop.seen",
-    "{function:text} ({place:text}) runs [line {line:count}, ]{count:count} times for each "
-    "[batch?batch|sample] in the Python interpreter: {loop_share:%0} of the workers' "
-    "time[ in itself, {with_calls:%0} with the library functions that it calls]",
-    "{function:text}（{place:text}）在 Python 解释器中为每个[batch?批次|样本]执行[第 {line:count} "
-    "行] {count:count} 次，占工作进程 {loop_share:%0} 的时间[（仅自身；含其调用的库函数为 "
-    "{with_calls:%0}）]。"};
+    "[line?line {line:count}[several? and other lines] of ]{function:text} ({place:text}) "
+    "[several?run up to|runs] {count:count} times for each [batch?batch|sample] in the Python "
+    "interpreter: {loop_share:%0} of the workers' time[with_calls? in [several?themselves|itself], "
+    "{with_calls:%0} with the library functions that [several?they call|it calls]]",
+    "{function:text}（{place:text}）[line?的第 {line:count} 行[several?等多行]]在 Python "
+    "解释器中为每个"
+    "[batch?批次|样本][several?最多]执行 {count:count} 次，占工作进程 {loop_share:%0} "
+    "的时间[with_calls?（仅自"
+    "身；含其调用的库函数为 {with_calls:%0}）]。"};
 inline constexpr Message kVectorise{
     "hot-python-loop.do",
     "Replace the loop by array operations (NumPy, torch), compile it (Numba), or do it once and "

@@ -78,11 +78,19 @@ TEST(WordsTest, TwoNumbersDoNotStandSideBySide) {
   };
   EXPECT_EQ(ends(1), "工作进程 1 在 4.71 s 之后");
   EXPECT_EQ(ends(std::nullopt), "训练进程在 4.71 s 之后");
-  const std::string loop = English(Say<words::kHotPythonLoop>(
-      Give<"function">("f"), Give<"place">("a.py:1"), Give<"line">(std::optional(52)),
-      Give<"count">(4096), Give<"batch">(false), Give<"loop_share">(0.5),
-      Give<"with_calls">(std::optional<double>())));
-  EXPECT_NE(loop.find("runs line 52, 4096 times for each sample"), std::string::npos) << loop;
+  const auto loop = [](bool several, std::optional<double> with_calls) {
+    return English(Say<words::kHotPythonLoop>(
+        Give<"function">("f"), Give<"place">("a.py:1"), Give<"line">(std::optional(52)),
+        Give<"several">(several), Give<"count">(4096), Give<"batch">(false),
+        Give<"loop_share">(0.5), Give<"with_calls">(with_calls)));
+  };
+  EXPECT_EQ(loop(false, std::nullopt),
+            "line 52 of f (a.py:1) runs 4096 times for each sample in the Python interpreter: 50 % "
+            "of the workers' time");
+  EXPECT_EQ(loop(true, 0.6),
+            "line 52 and other lines of f (a.py:1) run up to 4096 times for each sample in the "
+            "Python interpreter: 50 % of the workers' time in themselves, 60 % with the library "
+            "functions that they call");
 }
 
 TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
