@@ -134,6 +134,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   FunctionProfile profile;
   profile.stage = stage;
   profile.units = taken.size() + (all.weight > 0 ? slow.trees.size() : 0);
+  profile.lined = set.lined.size() + (all.weight > 0 ? slow_set.lined.size() : 0);
   profile.unit_time = sums.whole / sums.units * 1e-9;
   for (const CallTree* tree : all.ordinary) {
     profile.spread += tree->unit.spread / 100.0 / static_cast<double>(all.ordinary.size());
@@ -276,6 +277,7 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& 
     profiles.push_back(ProfileOf(trace, stage, TakeSlow(trees, chosen, slow.trees), cut, slow));
     profiles.back().slow = SlowOf(trace, stage, trees, chosen);
     profiles.back().mean_time = MeanTime(stages[stage]);
+    profiles.back().all = stages[stage].count;
   }
   return profiles;
 }

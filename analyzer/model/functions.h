@@ -97,6 +97,8 @@ struct SlowUnits {
 struct FunctionProfile {
   traces::StageId stage = traces::StageId::kNone;
   std::size_t units = 0;  // units followed from beginning to end that count
+  std::size_t lined = 0;  // part of `units`: with lines, which alone tell the split among lines
+  std::uint64_t all = 0;  // units of the run, followed or not; 0: not known
   double unit_time = 0;   // seconds of one unit, corrected for the cost of following
   double mean_time = 0;   // mean seconds of all units, followed or not; 0: not known
   double spread = 0;      // fraction by which the time of a unit may be off

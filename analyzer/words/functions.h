@@ -12,7 +12,7 @@ inline constexpr Message kInSamples{"functions.sample", "in a sample", "每个�
 inline constexpr Message kInCollate{"functions.collate", "in collating a batch", "合批时"};
 inline constexpr Message kInStep{"functions.step", "in a step, on the CPU", "训练步中（CPU）"};
 inline constexpr Message kFollowed{"functions.followed", "{units:count} followed call by call",
-                                   "逐调用跟踪了其中 {units:count} 次"};
+                                   "逐个调用跟踪了其中 {units:count} 个"};
 
 inline constexpr Message kSlowerThanUsual{
     "functions.slower",

@@ -151,6 +151,8 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   UnitProfile profile;
   profile.stage = from.stage;
   profile.units = from.units;
+  profile.lined = from.lined;
+  profile.all = from.all;
   profile.unit_time = from.unit_time;
   profile.mean_time = from.mean_time;
   profile.unusual = from.IsUnusual();

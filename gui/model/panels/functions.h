@@ -68,6 +68,8 @@ struct FunctionLine {
 struct UnitProfile {
   traces::StageId stage = traces::StageId::kNone;
   std::size_t units = 0;           // number of followed units
+  std::size_t lined = 0;           // part of `units`: their lines were followed
+  std::uint64_t all = 0;           // units of the run, followed or not; 0: not known
   double unit_time = 0;            // seconds of one unit
   double mean_time = 0;            // mean seconds of all units, followed or not; 0: not known
   bool unusual = false;            // FunctionProfile::IsUnusual()
@@ -104,6 +106,17 @@ struct FunctionsModel {
 [[nodiscard]] FunctionsModel BuildFunctions(const traces::Trace& trace,
                                             const analyzer::Report& report,
                                             const analyzer::LineReader& read);
+
+// Says how long a unit takes, and in how many of all units that was measured.
+struct UnitNote {
+  std::string text;
+  bool warns = false;  // the followed units are few or unusual
+};
+[[nodiscard]] UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language);
+// Says from which units a function's split among lines comes, if other units made the flame graph;
+// else "".
+[[nodiscard]] std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function,
+                                      analyzer::Language language);
 
 // The function that a finding is about; nullopt if it is not about a function.
 [[nodiscard]] std::optional<FunctionId> FunctionOf(const analyzer::Finding& finding);

@@ -12,14 +12,19 @@
   X(kUnitSample, "A sample", "一个样本") \
   X(kUnitBatch, "Collating a batch", "一次合批") \
   X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
-  X(kUnitFew, "only {} followed: others may differ", "仅跟踪了 {} 个，其余可能不同") \
+  X(kFollowedSamples, "{} in {} of {} samples, followed call by call", \
+    "{}：逐个调用跟踪了 {} / {} 个样本") \
+  X(kFollowedBatches, "{} in {} of {} batches, followed call by call", \
+    "{}：逐个调用跟踪了 {} / {} 个批次") \
+  X(kFollowedSteps, "{} in {} of {} steps, followed call by call", \
+    "{}：逐个调用跟踪了 {} / {} 个训练步") \
+  X(kUnitFew, "few: others may differ", "数量少，其余可能不同") \
+  X(kUnitMean, "mean of all: {}", "全部的平均：{}") \
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
   X(kNoSampleFollowed, "no sample was followed", "没有跟踪到样本") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
-  X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
-    "{}，占制作批次时间的 {}  ·  逐调用跟踪了其中 {} 个") \
-  X(kUnitOfLoop, "{}, {} of the training loop's time  ·  {} followed call by call", \
-    "{}，占训练循环时间的 {}  ·  逐调用跟踪了其中 {} 个") \
+  X(kUnitOfWorkers, "{} of the time spent making batches", "占制作批次时间的 {}") \
+  X(kUnitOfLoop, "{} of the training loop's time", "占训练循环时间的 {}") \
   X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
     "跟踪会拖慢调用：该时间的误差可达 {}。") \
   X(kFlameLibraries, "libraries", "库") \
@@ -41,7 +46,9 @@
   X(kColumnAllCalls, "with all it calls", "含其调用") \
   X(kColumnAllCallsTip, "Time between call and return", "从调用到返回的时间") \
   X(kColumnCallCount, "calls", "调用次数") \
-  X(kSlowTab, "Slow against others", "较慢者与其余对比") \
+  X(kSlowSamplesTab, "Slow samples against the rest", "慢样本与其余样本对比") \
+  X(kSlowBatchesTab, "Slow batches against the rest", "慢批次与其余批次对比") \
+  X(kSlowStepsTab, "Slow steps against the rest", "慢训练步与其余训练步对比") \
   X(kSlowTip, "S: switch to the other table", "S：切换到另一张表") \
   X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What takes more time in them:", \
     "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。其中更耗时的是：") \
@@ -56,8 +63,10 @@
   X(kSourceUnlined, "Its lines were not followed: lines are followed only in the functions that take most time.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
   X(kSourceUnlinedYet, \
-    "Its lines were not followed yet: that needs more than the {} that were followed. Record longer.", \
-    "尚未跟踪其代码行：这需要比已跟踪的 {} 个更多。请录制更长时间。") \
+    "Its lines were not followed yet: that begins when it is known which functions take most. Record longer.", \
+    "尚未跟踪其代码行：要先知道哪些函数最耗时，然后才跟踪代码行。请录制更长时间。") \
+  X(kSourceLinesFrom, "Split among lines: from those followed line by line ({} of {}). The flame graph is of the rest.", \
+    "各行的占比来自逐行跟踪的部分（{} / {}），火焰图来自其余部分。") \
   X(kSourceCompiled, "Compiled code: it has no lines of Python.", "编译代码，没有 Python 代码行。") \
   X(kSourceNone, "No function of the program has a part in this.", "此处没有程序自身的函数。") \
   X(kSourceCaller, "calls {}", "调用 {}") \

@@ -142,11 +142,11 @@ void DrawFunctionSource(const Ui& ui, Workspace& workspace, const FlameView& vie
     area = DrawSourceNote(ui, ui.T(why), area);
   }
   if (!function->lined) {
-    area = DrawSourceNote(ui,
-                          function->takes_most ? ui.F(Text::kSourceUnlinedYet, view.profile.units)
-                                               : std::string(ui.T(Text::kSourceUnlined)),
-                          area);
+    area = DrawSourceNote(
+        ui, ui.T(function->takes_most ? Text::kSourceUnlinedYet : Text::kSourceUnlined), area);
   }
+  const std::string lines = LinesNoteOf(view.profile, *function, ui.language);
+  if (!lines.empty()) area = DrawSourceNote(ui, lines, area);
   BeginArea("source", area, true);
   const SourceDrawing drawing(ui, view.profile, *function);
   std::optional<FunctionId>& revealed = workspace.stages.functions.revealed;

@@ -107,11 +107,11 @@ void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view,
       FunctionColumn{ui.T(Text::kShare),
                      ui.F(of_loop ? Text::kInLoop : Text::kInMaking, UnitName(ui, profile.stage)) +
                          "\n" + ui.T(Text::kColumnOwnTip),
-                     0.9F},
-      FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.6F},
+                     0.7F},
+      FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.24F},
       FunctionColumn{ui.T(Text::kColumnAllCalls), each + "\n" + ui.T(Text::kColumnAllCallsTip),
-                     1.35F},
-      FunctionColumn{ui.T(Text::kColumnCallCount), each, 0.7F}};
+                     1.2F},
+      FunctionColumn{ui.T(Text::kColumnCallCount), each, 0.68F}};
   DrawColumns(ui, columns, area, [&] {
     int row = 0;
     for (const FunctionLine& line : profile.lines) {
@@ -147,12 +147,15 @@ void DrawSlowRows(const Ui& ui, Workspace& workspace, const FlameView& view, Are
 }
 
 // Draws the choice between the two tables. Returns the area below.
-Area DrawTableTabs(const Ui& ui, FunctionsState& state, Area area) {
+Area DrawTableTabs(const Ui& ui, traces::StageId stage, FunctionsState& state, Area area) {
+  const Text slow = stage == traces::StageId::kCollate ? Text::kSlowBatchesTab
+                    : stage == traces::StageId::kStep  ? Text::kSlowStepsTab
+                                                       : Text::kSlowSamplesTab;
   ImGui::PushID("table tabs");  // the view has a tab of the same name
   ImGui::SetCursorScreenPos(area.min);
   if (TabButton(ui, ui.T(Text::kTabFunctions), !state.slow)) state.slow = false;
   ImGui::SameLine(0, ui.Px(4));
-  if (TabButton(ui, ui.T(Text::kSlowTab), state.slow)) state.slow = true;
+  if (TabButton(ui, ui.T(slow), state.slow)) state.slow = true;
   Tip(ui, ui.T(Text::kSlowTip));
   ImGui::PopID();
   area.min.y += ImGui::GetFrameHeight() + ui.Px(6);
@@ -171,7 +174,7 @@ void DrawFunctionTable(const Ui& ui, Workspace& workspace, const FlameView& view
   FunctionsState& state = workspace.stages.functions;
   const bool comparable = view.profile.slow.units > 0;
   if (comparable && workspace.TakesKeys() && Pressed(Key::kS)) state.slow = !state.slow;
-  if (comparable) area = DrawTableTabs(ui, state, area);
+  if (comparable) area = DrawTableTabs(ui, view.profile.stage, state, area);
   if (comparable && state.slow) return DrawSlowRows(ui, workspace, view, area);
   DrawFunctionRows(ui, workspace, view, area);
 }

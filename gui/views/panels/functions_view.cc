@@ -172,27 +172,16 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
 void DrawUnitNote(const Ui& ui, const FunctionsModel& model, const UnitProfile& profile, bool slow,
                   Area line) {
   if (line.width() < ui.Px(60)) return;
-  const bool of_loop = profile.stage == traces::StageId::kStep;
-  std::string note = slow ? SlowNote(ui, profile.slow)
-                          : ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
-                                 analyzer::DurationText(profile.unit_time),
-                                 analyzer::PercentText(profile.of_stage), profile.units);
-  constexpr std::size_t kFew = 8;
-  const bool few = !slow && profile.units < kFew;
-  if (few) note = ui.F(Text::kUnitFew, profile.units) + "  ·  " + note;
-  const bool unusual = !slow && profile.unusual;
-  if (unusual) {
-    note = ui.F(Text::kUnitUnusual, analyzer::DurationText(profile.mean_time)) + "  ·  " + note;
-  }
-  if (model.without_samples) note += std::string("  ·  ") + ui.T(Text::kNoSampleFollowed);
+  UnitNote note = slow ? UnitNote{SlowNote(ui, profile.slow)} : UnitNoteOf(profile, ui.language);
+  if (model.without_samples) note.text += std::string("  ·  ") + ui.T(Text::kNoSampleFollowed);
   DrawText(ImGui::GetWindowDrawList(), ui.small,
            {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
-           Ink(few || unusual ? ui.palette().warn : ui.palette().dim),
-           Elided(ui.small, note, line.width()));
+           Ink(note.warns ? ui.palette().warn : ui.palette().dim),
+           Elided(ui.small, note.text, line.width()));
   ImGui::SetCursorScreenPos(line.min);
   ImGui::InvisibleButton("##note", {line.width(), line.height()});
   constexpr double kSure = 0.02;  // a time that is off by less needs no remark
-  std::string tip = note;
+  std::string tip = note.text;
   if (profile.spread >= kSure) {
     tip += "\n" + ui.F(Text::kUnitSpread, analyzer::PercentText(profile.spread));
   }
@@ -222,7 +211,8 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
   DrawFlame(ui, workspace, ViewOf(flamed, state),
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;
-  const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);
+  // Long names and all headings fit into the table also in a window of 1280 pixels.
+  const float middle = area.min.x + std::floor((area.width() - gap) * 0.54F);
   // Each panel gets a new ViewOf(), because the panel before it may have changed the state.
   DrawFunctionTable(ui, workspace, ViewOf(profile, state),
                     Panel(ui, {{area.min.x, top}, {middle, area.max.y}}));

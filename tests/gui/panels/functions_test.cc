@@ -96,6 +96,12 @@ TEST_F(FunctionsPanelTest, FollowedSamplesThatTookMuchLongerAreToldApart) {
   const FunctionsModel unusual = BuildFunctions(*other, report, DatasetLine);
   EXPECT_NEAR(unusual.profiles.at(0).mean_time, 4e-3, 1e-4);
   EXPECT_TRUE(unusual.profiles.at(0).unusual);
+  EXPECT_EQ(UnitNoteOf(sample(), Language::kEnglish).text,
+            "10.0 ms in 32 of 800 samples, followed call by call  ·  mean of all: 10.0 ms  ·  "
+            "99 % of the time spent making batches");
+  const UnitNote note = UnitNoteOf(unusual.profiles.at(0), Language::kEnglish);
+  EXPECT_TRUE(note.warns);
+  EXPECT_NE(note.text.find("slower than usual: the mean of all is 4.00 ms"), std::string::npos);
   for (const analyzer::Finding& finding : report.findings) {
     EXPECT_FALSE(FunctionOf(finding)) << finding.id;
   }
@@ -175,6 +181,8 @@ TEST_F(FunctionsPanelTest, ALineHasItsTimeBesideItsText) {
     EXPECT_NEAR(line.share, line.number == 52 ? 0.5 : 0, 1e-9) << line.number;
     EXPECT_NEAR(line.count, line.number == 52 ? 4096 : 0, 1e-9) << line.number;
   }
+  EXPECT_NE(LinesNoteOf(sample(), *edges, Language::kEnglish).find("line by line (16 of 32)"),
+            std::string::npos);
 }
 
 TEST_F(FunctionsPanelTest, WithoutTheFileTheLinesStandAlone) {

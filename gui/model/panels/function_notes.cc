@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "analyzer/words/format.h"
+#include "gui/model/panels/functions.h"
+#include "gui/model/words/texts.h"
+
+namespace penstock::gui {
+namespace {
+
+Text FollowedText(traces::StageId stage) {
+  if (stage == traces::StageId::kCollate) return Text::kFollowedBatches;
+  return stage == traces::StageId::kStep ? Text::kFollowedSteps : Text::kFollowedSamples;
+}
+
+}  // namespace
+
+UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language) {
+  constexpr std::size_t kFew = 8;
+  const bool few = profile.units < kFew;
+  const bool of_loop = profile.stage == traces::StageId::kStep;
+  UnitNote note{
+      Filled(FollowedText(profile.stage), language, analyzer::DurationText(profile.unit_time),
+             profile.units, std::max<std::uint64_t>(profile.all, profile.units)),
+      few || profile.unusual};
+  const auto add = [&note](const std::string& part) { note.text += "  ·  " + part; };
+  if (few) add(std::string(TextOf(Text::kUnitFew, language)));
+  // The mean of all steps has pauses in it.
+  if (profile.mean_time > 0 && (profile.unusual || !of_loop)) {
+    add(Filled(profile.unusual ? Text::kUnitUnusual : Text::kUnitMean, language,
+               analyzer::DurationText(profile.mean_time)));
+  }
+  add(Filled(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers, language,
+             analyzer::PercentText(profile.of_stage)));
+  return note;
+}
+
+std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function,
+                        analyzer::Language language) {
+  if (!function.lined || profile.lined == 0 || profile.lined >= profile.units) return "";
+  return Filled(Text::kSourceLinesFrom, language, profile.lined, profile.units);
+}
+
+}  // namespace penstock::gui
