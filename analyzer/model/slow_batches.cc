@@ -14,7 +14,6 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewestCompared = 32;
 constexpr double kSlowestShare = 0.05;
 constexpr double kLeastTimes = 1.3;
 constexpr std::size_t kFewestToPlace = 3;  // two slow batches may be close by chance
@@ -118,19 +117,39 @@ void TellWhen(const SteadyState& steady, const std::vector<const Batch*>& slow,
   result.spread = part >= 0.5;
 }
 
-}  // namespace
-
-std::optional<SlowBatches> FindSlowBatches(const LoaderRun& run, const SteadyState& steady) {
+std::vector<const Batch*> BatchesToCompare(const LoaderRun& run, const SteadyState& steady) {
   std::vector<const Batch*> batches;
   for (std::size_t i = 0; i < run.batches.size() && i < steady.in_window.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!steady.in_window[i] || !batch.was_fetched() || batch.fetch_start == kNever) continue;
     if (batch.fetch.wall > 0) batches.push_back(&batch);
   }
-  if (batches.size() < kFewestCompared) return std::nullopt;
+  return batches;
+}
+
+std::vector<double> SortedTimes(const std::vector<const Batch*>& batches) {
   std::vector<double> times;
   for (const Batch* batch : batches) times.push_back(batch->fetch.wall);
   std::sort(times.begin(), times.end());
+  return times;
+}
+
+}  // namespace
+
+bool ComparedBatches::IsEven() const {
+  return slowest < kLeastTimes * median;
+}
+
+ComparedBatches CompareBatches(const LoaderRun& run, const SteadyState& steady) {
+  const std::vector<double> times = SortedTimes(BatchesToCompare(run, steady));
+  if (times.empty()) return {};
+  return {times.size(), Quantile(times, 0.5), times.back()};
+}
+
+std::optional<SlowBatches> FindSlowBatches(const LoaderRun& run, const SteadyState& steady) {
+  std::vector<const Batch*> batches = BatchesToCompare(run, steady);
+  if (batches.size() < ComparedBatches::kFewest) return std::nullopt;
+  const std::vector<double> times = SortedTimes(batches);
   SlowBatches result;
   result.batches = batches.size();
   result.median = Quantile(times, 0.5);

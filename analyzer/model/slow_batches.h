@@ -32,10 +32,21 @@ struct SlowBatches {
   bool spread = false;  // at least three slow ones, from one half of the steady part to the other
 };
 
+// The batches that are compared, whether some of them are slow or not.
+struct ComparedBatches {
+  static constexpr std::size_t kFewest = 32;
+  std::size_t batches = 0;  // below kFewest: nothing is told of them
+  double median = 0;        // seconds to make a batch
+  double slowest = 0;       // of the slowest one
+  // Whether even the slowest one takes less than 1.3 times the median.
+  [[nodiscard]] bool IsEven() const;
+};
+[[nodiscard]] ComparedBatches CompareBatches(const LoaderRun& run, const SteadyState& steady);
+
 // Takes the batches of the steady part whose making was recorded. Slow are those that take longer
-// than half way from the median to the mean of the slowest 5 %. Nothing is told of fewer than 32
-// batches, or if the mean of the slowest 5 % is below 1.3 times the median (ours).
-// Cost: O(n log n).
+// than half way from the median to the mean of the slowest 5 %. Nothing is told of fewer than
+// ComparedBatches::kFewest batches, or if the mean of the slowest 5 % is below 1.3 times the median
+// (ours). Cost: O(n log n).
 [[nodiscard]] std::optional<SlowBatches> FindSlowBatches(const LoaderRun& run,
                                                          const SteadyState& steady);
 

@@ -154,8 +154,9 @@ Report BuildReport(const traces::Trace& trace, std::string path, std::string_vie
   report.overrides = Overrides(trace);
   report.following_cost = FollowingCostOf(trace);
   if (report.diagnosis.loader) {
-    report.slow_batches =
-        FindSlowBatches(report.diagnosis.run.loader(), report.diagnosis.loader->steady);
+    const LoaderRun& run = report.diagnosis.run.loader();
+    report.compared_batches = CompareBatches(run, report.diagnosis.loader->steady);
+    report.slow_batches = FindSlowBatches(run, report.diagnosis.loader->steady);
   }
   report.stalls = FindStalls(trace);
   report.requests = FindRequests(report.diagnosis.run);

@@ -70,6 +70,7 @@ struct Report {
   std::string gpu_nvml;    // how sampling NVML went
   // The share of its time that the program spent on recording calls; nullopt: none was recorded.
   std::optional<double> following_cost;
+  ComparedBatches compared_batches;
   std::optional<SlowBatches> slow_batches;
   std::vector<Stalls> stalls;          // the line with the most time first
   std::vector<HostRequests> requests;  // the host with the most waiting first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/slow_batches_report.h"
 
+#include <optional>
 #include <utility>
 
 #include "analyzer/report/statement_json.h"
@@ -14,16 +15,42 @@ double SinceBegin(const Report& report, std::int64_t at) {
   return Seconds(TimeNs{at} - report.diagnosis.run.begin);
 }
 
+// The rank that the compared batches are of, if there are several.
+std::optional<int> RankOfBatches(const Diagnosis& diagnosis) {
+  if (!diagnosis.ranks.several()) return std::nullopt;
+  const RankPlace* place = diagnosis.run.ranks.Find(diagnosis.run.loader().config.consumer);
+  return place != nullptr ? std::optional<int>(place->rank) : std::nullopt;
+}
+
+bool WasProbed(const Diagnosis& diagnosis) {
+  return !diagnosis.run.loader().probes.empty();
+}
+
+Statement NoSlowBatches(const Report& report) {
+  const ComparedBatches& all = report.compared_batches;
+  const auto rank = RankOfBatches(report.diagnosis);
+  const bool probed = WasProbed(report.diagnosis);
+  if (all.batches < ComparedBatches::kFewest) {
+    return Say<words::kFewToCompare>(Give<"least">(ComparedBatches::kFewest), Give<"rank">(rank),
+                                     Give<"batches">(all.batches), Give<"probed">(probed));
+  }
+  return Say<words::kNoSlowBatches>(Give<"even">(all.IsEven()), Give<"batches">(all.batches),
+                                    Give<"rank">(rank), Give<"probed">(probed),
+                                    Give<"slowest">(all.slowest), Give<"median">(all.median));
+}
+
 }  // namespace
 
 Statement SlowBatchesOf(const Report& report) {
-  if (!report.slow_batches) return {};
+  if (report.compared_batches.batches == 0) return {};
+  if (!report.slow_batches) return NoSlowBatches(report);
   const SlowBatches& found = *report.slow_batches;
   const auto [from, to] = found.between.value_or(std::pair<std::int64_t, std::int64_t>{});
   const bool between = found.between.has_value();
   const bool crowded = report.diagnosis.loader && report.diagnosis.loader->cpu.crowded;
   return Say<words::kSlowBatches>(
       Give<"one">(found.slow == 1), Give<"slow">(found.slow), Give<"batches">(found.batches),
+      Give<"rank">(RankOfBatches(report.diagnosis)), Give<"probed">(WasProbed(report.diagnosis)),
       Give<"times">(found.times), Give<"median">(found.median), Give<"share">(found.share),
       GiveIf<"stage">(found.stage != traces::StageId::kNone, traces::StageName(found.stage)),
       Give<"waits">(found.waits), Give<"crowded">(crowded),
@@ -38,13 +65,11 @@ std::string SlowBatchesSentence(const Report& report, Language language) {
   return Render(Say<words::kSentence>(Give<"what">(std::move(said))), language);
 }
 
-void WriteSlowBatches(const Report& report, JsonWriter& json) {
-  if (!report.slow_batches) return;
+namespace {
+
+void WriteWhatTheyDo(const Report& report, JsonWriter& json) {
   const SlowBatches& found = *report.slow_batches;
-  json.Key("slow_batches").BeginObject();
-  json.Field("batches", static_cast<std::uint64_t>(found.batches));
-  json.Field("slow", static_cast<std::uint64_t>(found.slow));
-  json.Field("median_s", found.median).Field("times", found.times);
+  json.Field("times", found.times);
   const bool named = found.stage != traces::StageId::kNone;
   json.Field("stage", named ? traces::StageName(found.stage) : "").Field("share", found.share);
   if (found.cpu_known) json.Field("waits", found.waits);
@@ -54,7 +79,20 @@ void WriteSlowBatches(const Report& report, JsonWriter& json) {
     json.Field("to_s", SinceBegin(report, found.between->second));
   }
   json.Field("spread", found.spread);
+}
+
+}  // namespace
+
+void WriteSlowBatches(const Report& report, JsonWriter& json) {
   const Statement said = SlowBatchesOf(report);
+  if (said.empty()) return;
+  const ComparedBatches& all = report.compared_batches;
+  json.Key("slow_batches").BeginObject();
+  json.Field("batches", static_cast<std::uint64_t>(all.batches));
+  json.Field("slow",
+             static_cast<std::uint64_t>(report.slow_batches ? report.slow_batches->slow : 0));
+  json.Field("median_s", all.median).Field("slowest_s", all.slowest);
+  if (report.slow_batches) WriteWhatTheyDo(report, json);
   json.Field("text", English(said)).Key("statement");
   WriteStatement(said, json);
   json.EndObject();

@@ -97,12 +97,38 @@ TEST(SlowBatchesTest, TimeWithoutComputingIsWaiting) {
   const Report report = WithSlow([](int index) { return index % 21 == 20; }, 0.3);
   ASSERT_TRUE(report.slow_batches);
   EXPECT_TRUE(report.slow_batches->waits);
-  EXPECT_TRUE(Says(report, "it is mostly waiting"));
+  EXPECT_TRUE(Says(report, "it is mostly waiting, for a core, a lock or storage"));
 }
 
-TEST(SlowBatchesTest, EvenOrFewBatchesAreNotTold) {
-  EXPECT_FALSE(WithSlow([](int) { return false; }).slow_batches);
-  EXPECT_FALSE(WithSlow([](int index) { return index == 20; }, 1, 30).slow_batches);
+TEST(SlowBatchesTest, WhereNoBatchIsSlowThatIsSaid) {
+  const Report even = WithSlow([](int) { return false; });
+  EXPECT_FALSE(even.slow_batches);
+  EXPECT_TRUE(Says(even, "No batch is much slower than the others: the slowest of"));
+  EXPECT_TRUE(Says(even, "took 7.50 ms to make, the median 7.50 ms."))
+      << SlowBatchesSentence(even, Language::kEnglish);
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(ReportJson(even));
+  EXPECT_EQ(parser.parse(json)["slow_batches"]["slow"].get_uint64().value(), 0u);
+  // One of 400 is slow, which is less than one in twenty.
+  EXPECT_TRUE(Says(WithSlow([](int index) { return index == 20; }, 1, 400),
+                   "Only few batches are much slower than the others"));
+}
+
+TEST(SlowBatchesTest, FewBatchesAreNotCompared) {
+  const Report few = WithSlow([](int index) { return index == 20; }, 1, 30);
+  EXPECT_FALSE(few.slow_batches);
+  EXPECT_TRUE(Says(few, "it takes 32 steady batches, there are "));
+}
+
+TEST(SlowBatchesTest, OfSeveralRanksTheOneIsNamed) {
+  Report report = WithSlow([](int index) { return index % 21 == 20; });
+  report.diagnosis.ranks.rows.resize(2);
+  RankPlace place;
+  place.consumer = report.diagnosis.run.loader().config.consumer;
+  place.rank = 1;
+  report.diagnosis.run.ranks.places = {place};
+  EXPECT_TRUE(Says(report, "batches of rank 1 took"))
+      << SlowBatchesSentence(report, Language::kEnglish);
 }
 
 TEST(SlowBatchesTest, TheReportHasThemInJsonAndWithAllDetails) {
