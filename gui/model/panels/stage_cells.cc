@@ -67,16 +67,16 @@ std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& 
   const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
   const std::int32_t rank = trace.processes()[thread.process.value].rank;
   if (ranks && rank >= 0) parts.push_back(Filled(Text::kRankN, language, rank));
+  const std::string_view name = trace.String(call.detail.name);
+  // The name of a span is left out if it is the name of the stage, which the title says already.
+  const bool says_more = !name.empty() && name != "file" && !traces::StageNamed(name);
+  if (!line.is_part() && says_more) parts.push_back(analyzer::PlainText(name, 40));
   if (!batch.empty()) {
     parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
   }
   if (call.detail.sample != SpanDetail::kNoSample) {
     parts.push_back(Filled(Text::kSamplesOf, language, call.detail.sample));
   }
-  const std::string_view name = trace.String(call.detail.name);
-  // The name of a span is left out if it is the name of the stage, which the title says already.
-  const bool says_more = !name.empty() && name != "file" && !traces::StageNamed(name);
-  if (!line.is_part() && says_more) parts.push_back(analyzer::PlainText(name, 40));
   return parts;
 }
 

@@ -20,9 +20,9 @@ struct StageTableColumn {
   float weight;
 };
 constexpr std::array kStageColumns = {
-    StageTableColumn{Text::kStage, 2.75F},   StageTableColumn{Text::kShare, 1.15F},
+    StageTableColumn{Text::kStage, 2.95F},   StageTableColumn{Text::kShare, 1.05F},
     StageTableColumn{Text::kWall, 0.95F},    StageTableColumn{Text::kCpu, 0.95F},
-    StageTableColumn{Text::kCount, 0.85F},   StageTableColumn{Text::kMedian, 1.05F},
+    StageTableColumn{Text::kCount, 0.8F},    StageTableColumn{Text::kMedian, 1.05F},
     StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
     StageTableColumn{Text::kSpanBytes, 1.0F}};
 
@@ -98,7 +98,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   ImGui::PopID();
   ImGui::PopID();
   const std::string name = TitleOf(line, 80, ui.language);
-  const float indent = line.is_part() ? ui.Px(30) : ui.Px(19);
+  const float indent = ui.Px(line.is_part() ? 22 : 19);
   if (!line.is_part()) {
     const float size = ui.Px(11);
     list->AddRectFilled({at.x, at.y + ui.Px(2)}, {at.x + size, at.y + ui.Px(2) + size},
