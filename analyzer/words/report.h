@@ -74,7 +74,8 @@ inline constexpr Message kShareOfStreams{"share.streams", "{streams:.1} streams"
 inline constexpr Message kStageOfDevices{"stage.devices", "{stage:name}, {devices:count} GPUs",
                                          "{stage:name}，{devices:count} 个 GPU"};
 // The time of augmenting outside of named transforms.
-inline constexpr Message kOtherCodeOfSamples{"stage.other-code", "other code", "样本的其他代码"};
+inline constexpr Message kOtherCodeOfSamples{"stage.other-code", "rest of samples",
+                                             "样本的其他代码"};
 inline constexpr Message kPrediction{
     "prediction",
     "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x "

@@ -93,6 +93,7 @@ TEST(StageWholesTest, TheRowsBelowAugmentAddUpToIt) {
   ASSERT_EQ(rows[0].children.size(), 2U);
   EXPECT_TRUE(rows[0].children[0].rest);
   EXPECT_NEAR(rows[0].children[0].wall + rows[0].children[1].wall, rows[0].wall, 1e-9);
+  EXPECT_EQ(StageText(rows[0].children[0], Language::kEnglish), "rest of samples");
   EXPECT_EQ(StageText(rows[0].children[0], Language::kChinese), "样本的其他代码");
 }
 

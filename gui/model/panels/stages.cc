@@ -235,8 +235,19 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
   std::vector<std::string> notes;
   if (ranks > 1) notes.push_back(Filled(Text::kStagesOfAllRanks, language, ranks));
   notes.emplace_back(TextOf(Text::kShareNote, language));
+  const auto of_device = [](const StageLine& line) {
+    return line.id.stage == StageId::kKernel || line.id.stage == StageId::kH2d ||
+           line.id.stage == StageId::kCopy;
+  };
+  const auto rest = [](const StageLine& line) { return line.is_rest(); };
   if (std::any_of(lines.begin(), lines.end(), contains)) {
     notes.emplace_back(TextOf(Text::kSharesNest, language));
+  }
+  if (std::any_of(lines.begin(), lines.end(), of_device)) {
+    notes.emplace_back(TextOf(Text::kSharesOfStreams, language));
+  }
+  if (std::any_of(lines.begin(), lines.end(), rest)) {
+    notes.emplace_back(TextOf(Text::kRestOfSamples, language));
   }
   return notes;
 }

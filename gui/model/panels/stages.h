@@ -66,8 +66,8 @@ struct StageLine {
   [[nodiscard]] double share_of_one() const { return share / static_cast<double>(devices); }
 };
 
-// The notes below these rows: that they have the times of all ranks, to what the shares refer, and
-// that some stages contain others.
+// The notes below these rows: that they have the times of all ranks, to what the shares refer, that
+// some stages contain others, that streams of a device count one by one, and what the rest is.
 [[nodiscard]] std::vector<std::string> ShareNotes(std::span<const StageLine> lines,
                                                   std::size_t ranks, Language language);
 // These notes, and that the table counts windows in which experiments slowed the run down.

@@ -32,6 +32,10 @@
   X(kStagesOfAllRanks, "the {} recorded ranks together", "录制到的 {} 个 rank 合计") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
     "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
+  X(kSharesOfStreams, "kernels and copies: sums over streams that may run at the same time; the GPU view counts each moment once", \
+    "内核与拷贝：各流之和，各流可能同时运行；GPU 视图中每一时刻只计一次") \
+  X(kRestOfSamples, "rest of samples: code in no named stage or transform, with its waiting for a core", \
+    "样本的其他代码：不属于任何阶段或变换的代码，含其等待核心的时间") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \
     "看不到 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制，或让容器能使用 GPU。") \
   X(kWorkersUnreported, "the loader does not report its workers", "加载器不报告其工作进程") \

@@ -215,15 +215,23 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
 TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   const auto lines = Lines();
   const auto notes = ShareNotes(lines, 1, Language::kEnglish);
-  ASSERT_EQ(notes.size(), 2U);
-  EXPECT_EQ(notes.back(), TextOf(Text::kSharesNest, Language::kEnglish));
-  EXPECT_NE(notes.back().find("wait may contain get"), std::string::npos) << notes.back();
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes[1], TextOf(Text::kSharesNest, Language::kEnglish));
+  EXPECT_NE(notes[1].find("wait may contain get"), std::string::npos) << notes[1];
   StageLine wait;
   wait.id.stage = StageId::kWait;
   EXPECT_EQ(ShareNotes({&wait, 1}, 1, Language::kEnglish).size(), 1U);
   EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "the 3 recorded ranks together");
+  StageLine kernel;
+  kernel.id.stage = StageId::kKernel;
+  EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).back(),
+            TextOf(Text::kSharesOfStreams, Language::kEnglish));
+  StageLine rest;
+  rest.id = {StageId::kAugment, StageLine::kRest};
+  EXPECT_EQ(ShareNotes({&rest, 1}, 1, Language::kEnglish).back(),
+            TextOf(Text::kRestOfSamples, Language::kEnglish));
   analyzer::RunModel run;
-  EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 2U);
+  EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 3U);
   run.loaders.resize(1);
   run.loaders[0].probes = {{wire::kProbeNothing, 2, 0, 1'000'000'000}};
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).back(),
