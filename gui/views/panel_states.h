@@ -125,9 +125,8 @@ struct StagesState {
   std::optional<RowId> chosen;
   int sort_column = -1;  // -1: in the order in which data passes the stages
   bool descending = true;
-  // The bin that was chosen in the histogram; only its calls are listed. Bins are counted from 1 ns
-  // on, because the histogram of a selection, or of a trace that has grown, may begin elsewhere.
-  std::optional<std::size_t> bin;
+  // The bin that was chosen in the histogram; only its calls are listed.
+  std::optional<StageBin> bin;
   Derived<TailKey, Tail> tail;
   // The calls that were listed in the last frame. When this changes, the list scrolls back to its
   // first call.

@@ -2,7 +2,6 @@
 #include "gui/model/panels/stages.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,36 +15,11 @@ namespace penstock::gui {
 namespace {
 
 using analyzer::Batch;
-using analyzer::kBinsPerDecade;
 using analyzer::PartTotals;
 using analyzer::StageTable;
 using analyzer::StageTotals;
 using traces::Counted;
 using traces::StageId;
-
-StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {
-  StageHistogram histogram;
-  if (durations.count() == 0) return histogram;
-  const auto decade = [](double seconds) {
-    return std::floor(std::log10(std::max(seconds * 1e9, 1.0)));
-  };
-  const double low = decade(durations.Quantile(0));
-  const double high = decade(durations.Quantile(1)) + 1;
-  histogram.first = static_cast<std::size_t>(low) * kBinsPerDecade;
-  const auto bins = static_cast<std::size_t>(high - low) * kBinsPerDecade;
-  const auto count = static_cast<double>(durations.count());
-  std::uint64_t below = 0;
-  for (std::size_t i = 0; i < bins; ++i) {
-    const bool last = i + 1 == bins;
-    const double edge =
-        std::pow(10.0, static_cast<double>(histogram.first + i + 1) / kBinsPerDecade) * 1e-9;
-    const std::uint64_t upto = last ? durations.count() : durations.CountBelow(edge);
-    // Durations below a nanosecond count in the first bin.
-    histogram.bins.push_back(static_cast<double>(upto - std::min(below, upto)) / count);
-    below = std::max(below, upto);
-  }
-  return histogram;
-}
 
 StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double whole) {
   StageLine line;
@@ -214,19 +188,6 @@ Call StepOf(const traces::Trace& trace, const analyzer::LoopStep& step) {
 
 }  // namespace
 
-double StageHistogram::most() const {
-  return bins.empty() ? 0 : *std::max_element(bins.begin(), bins.end());
-}
-
-double StageHistogram::EdgeOf(std::size_t bin) const {
-  return std::pow(10.0, static_cast<double>(first + bin) / kBinsPerDecade) * 1e-9;
-}
-
-double StageHistogram::PlaceOf(double seconds) const {
-  const double place = std::log10(std::max(seconds * 1e9, 1.0)) * kBinsPerDecade;
-  return std::clamp(place - static_cast<double>(first), 0.0, static_cast<double>(bins.size()));
-}
-
 std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_t ranks,
                                     Language language) {
   const auto contains = [](const StageLine& line) {
@@ -344,13 +305,13 @@ RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lin
   return lines.empty() ? RowId{} : lines.front().id;
 }
 
-TailQuestion CallsOf(RowId id, std::optional<std::size_t> bin) {
+TailQuestion CallsOf(RowId id, std::optional<StageBin> bin) {
   TailQuestion question;
   question.id = id;
   if (bin) {
-    const StageHistogram from_1_ns{};
-    question.low = from_1_ns.EdgeOf(*bin);
-    question.high = from_1_ns.EdgeOf(*bin + 1);
+    const StageHistogram from_1_ns{.per_decade = bin->per_decade};
+    question.low = from_1_ns.EdgeOf(bin->number);
+    question.high = from_1_ns.EdgeOf(bin->number + 1);
   }
   return question;
 }

@@ -27,14 +27,27 @@ struct RowId {
   constexpr bool operator==(const RowId&) const = default;
 };
 
-// The shares of the calls by duration, with analyzer::kBinsPerDecade bins per decade.
+// The shares of the calls by duration, in bins of equal width on a log scale.
 struct StageHistogram {
-  std::size_t first = 0;     // bin 0 begins at 10^(first / kBinsPerDecade) ns
-  std::vector<double> bins;  // fractions of all calls; whole decades
+  std::size_t per_decade = analyzer::kBinsPerDecade;
+  std::size_t first = 0;       // bin 0 begins at 10^(first / per_decade) ns
+  std::vector<double> bins{};  // fractions of all calls
 
   [[nodiscard]] double most() const;
   [[nodiscard]] double EdgeOf(std::size_t bin) const;  // its lower edge in seconds
   [[nodiscard]] double PlaceOf(double seconds) const;  // in bins, clamped to the axis
+};
+
+// Whole decades with analyzer::kBinsPerDecade bins each; or, if that shows two bars at most, finer
+// bins where the calls are.
+[[nodiscard]] StageHistogram HistogramOf(const analyzer::DurationSketch& durations);
+
+// A bin of a histogram. Bins are numbered from 1 ns on (StageHistogram::first + i), because another
+// histogram may begin elsewhere.
+struct StageBin {
+  std::size_t per_decade = analyzer::kBinsPerDecade;
+  std::size_t number = 0;
+  bool operator==(const StageBin&) const = default;
 };
 
 struct StageLine {
@@ -99,9 +112,8 @@ struct TailQuestion {
   double high = 1e12;
   bool operator==(const TailQuestion&) const = default;
 };
-// Asks for all calls of a row, or for the calls of one bin of its histogram. Bins are numbered from
-// 1 ns on (StageHistogram::first + i), so `bin` means the same durations in every histogram.
-[[nodiscard]] TailQuestion CallsOf(RowId id, std::optional<std::size_t> bin);
+// Asks for all calls of a row, or for the calls of one bin of its histogram.
+[[nodiscard]] TailQuestion CallsOf(RowId id, std::optional<StageBin> bin);
 
 struct Tail {
   std::vector<Call> calls;  // longest first, at most kMost

@@ -35,6 +35,23 @@ std::vector<double> RoundValues(double low, double high, int most) {
   return values;
 }
 
+std::vector<double> LogValues(double low, double high) {
+  constexpr double kNear = 1e-6;
+  const bool fine = high < 10 * low * (1 + kNear);
+  std::vector<double> values;
+  for (int decade = static_cast<int>(std::floor(std::log10(low) + kNear));; ++decade) {
+    const double power = std::pow(10.0, decade);
+    if (power > high * (1 + kNear)) break;
+    for (const double factor : {1.0, 2.0, 3.0, 5.0}) {
+      const double value = power * factor;
+      if (factor > 1 && !fine) continue;
+      if (value >= low * (1 - kNear) && value <= high * (1 + kNear)) values.push_back(value);
+    }
+  }
+  constexpr int kMost = 4;
+  return values.size() < 2 ? RoundValues(low, high, kMost) : values;
+}
+
 std::string TimeText(std::int64_t at, std::int64_t resolution) {
   const int digits =
       resolution >= 1'000'000'000

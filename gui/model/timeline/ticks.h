@@ -18,6 +18,11 @@ struct AxisTick {
 // so there are at most `most` + 1 values; there may be only one or none.
 [[nodiscard]] std::vector<double> RoundValues(double low, double high, int most);
 
+// Round values in [low, high] for an axis on a log scale: powers of ten. If the axis has at most
+// one decade, also 2, 3 and 5 times these; if it is still shorter,
+// RoundValues(). Requires: 0 < low <= high.
+[[nodiscard]] std::vector<double> LogValues(double low, double high);
+
 // Ticks of a time axis between two times in ns, all in seconds ("1.25 s", "1.26 s"), with as many
 // decimals as are needed to tell them apart.
 [[nodiscard]] std::vector<AxisTick> TimeTicks(std::int64_t from, std::int64_t to, int most);

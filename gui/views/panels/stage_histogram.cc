@@ -32,13 +32,13 @@ void DrawBars(const Ui& ui, Workspace& workspace, const StageLine& line, const F
   const StageHistogram& histogram = line.histogram;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area& plot = frame.plot;
-  std::optional<std::size_t>& chosen = workspace.stages.bin;
+  std::optional<StageBin>& chosen = workspace.stages.bin;
   for (std::size_t i = 0; i < histogram.bins.size(); ++i) {
     if (histogram.bins[i] <= 0) continue;
     const float x = plot.min.x + frame.width * static_cast<float>(i);
     const float height =
         std::max(ui.Px(1.5F), static_cast<float>(histogram.bins[i] / frame.most) * plot.height());
-    const std::size_t number = histogram.first + i;
+    const StageBin number{histogram.per_decade, histogram.first + i};
     const bool dimmed = chosen && *chosen != number;
     list->AddRectFilled({x + ui.Px(0.5F), plot.max.y - height},
                         {x + frame.width - ui.Px(0.5F), plot.max.y},
@@ -64,9 +64,10 @@ void DrawFoot(const Ui& ui, const StageHistogram& histogram, const Frame& frame)
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area& plot = frame.plot;
   float last = -1e9F;
-  for (std::size_t i = 0; i <= histogram.bins.size(); i += analyzer::kBinsPerDecade) {
-    const float x = plot.min.x + frame.width * static_cast<float>(i);
-    const std::string text = DurationText(histogram.EdgeOf(i));
+  for (const double value :
+       LogValues(histogram.EdgeOf(0), histogram.EdgeOf(histogram.bins.size()))) {
+    const float x = plot.min.x + frame.width * static_cast<float>(histogram.PlaceOf(value));
+    const std::string text = DurationText(value);
     list->AddLine({x, plot.max.y}, {x, plot.max.y + ui.Px(4)}, Ink(p.dim));
     const float left = Limited(x - TextWidth(ui.small, text) / 2, plot.min.x,
                                plot.max.x - TextWidth(ui.small, text));

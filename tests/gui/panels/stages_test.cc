@@ -265,21 +265,6 @@ TEST_F(StagesTest, ABarOfTheHistogramHoldsTheCallsItCounts) {
   }
 }
 
-// The histogram of a selection without the shortest calls begins later than that of the whole run.
-TEST(StageBinsTest, AChosenBinMeansTheSameDurationsInEveryHistogram) {
-  StageHistogram whole;
-  whole.first = 4 * analyzer::kBinsPerDecade;
-  StageHistogram part;
-  part.first = 5 * analyzer::kBinsPerDecade;
-  const RowId row{StageId::kDecode, {}};
-  const TailQuestion asked = CallsOf(row, whole.first + analyzer::kBinsPerDecade + 3);
-  EXPECT_EQ(asked.id, row);
-  EXPECT_DOUBLE_EQ(asked.low, whole.EdgeOf(analyzer::kBinsPerDecade + 3));
-  EXPECT_DOUBLE_EQ(asked.low, part.EdgeOf(3));
-  EXPECT_DOUBLE_EQ(asked.high, part.EdgeOf(4));
-  EXPECT_EQ(CallsOf(row, std::nullopt), TailQuestion{.id = row}) << "all of its calls";
-}
-
 TEST_F(StagesTest, TheRowToLookAtFirstIsTheBottlenecks) {
   const auto lines = Lines();
   analyzer::Report report = document.analysis->report;

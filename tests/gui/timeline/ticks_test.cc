@@ -37,6 +37,17 @@ TEST(TicksTest, TimesOfAnAxisCanBeToldApart) {
   }
 }
 
+TEST(TicksTest, OneDecadeOfALogScaleHasMoreThanItsEnds) {
+  const auto are = [](std::vector<double> values) {
+    std::vector<::testing::Matcher<double>> all;
+    for (const double value : values) all.push_back(::testing::DoubleNear(value, 1e-9));
+    return ::testing::ElementsAreArray(all);
+  };
+  EXPECT_THAT(LogValues(0.01, 0.1), are({0.01, 0.02, 0.03, 0.05, 0.1}));
+  EXPECT_THAT(LogValues(0.065, 0.09), are({0.07, 0.08, 0.09}));
+  EXPECT_THAT(LogValues(0.001, 0.1), are({0.001, 0.01, 0.1}));
+}
+
 TEST(TicksTest, CountsAreShort) {
   EXPECT_EQ(CountText(7), "7");
   EXPECT_EQ(CountText(3840), "3.84k");
