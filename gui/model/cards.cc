@@ -199,19 +199,13 @@ class CardMaker {
   std::optional<Card> Device() const {
     const analyzer::DeviceActivity& device = loader().device;
     if (!device.kernels || device.window <= 0) return std::nullopt;
-    const analyzer::IdleCauses& idle = device.idle;
-    const std::array<std::pair<double, Text>, 4> causes = {
-        std::pair{idle.copy, Text::kGpuCauseCopy}, std::pair{idle.loader, Text::kGpuCauseLoader},
-        std::pair{idle.sync, Text::kGpuCauseSync}, std::pair{idle.launch, Text::kGpuCauseLaunch}};
-    const auto most = std::max_element(causes.begin(), causes.end());
     const double share = device.Share(device.computing);
-    return Card{
-        Say(Text::kGpuBusy),
-        analyzer::PercentText(share),
-        "",
-        most->first > 0 ? CauseText(device.Share(most->first), most->second, language_) : "",
-        Tone::kPlain,
-        share};
+    return Card{Say(Text::kGpuBusy),
+                analyzer::PercentText(share),
+                "",
+                IdleText(device, language_),
+                Tone::kPlain,
+                share};
   }
 
   Card Loader() const {
@@ -260,9 +254,24 @@ Tone ToneOf(InputBound bound) {
   return Tone::kUnknown;
 }
 
-std::string CauseText(double share, Text cause, Language language) {
-  return Filled(Text::kGpuOfTheTime, language, analyzer::PercentText(share),
-                TextOf(cause, language));
+std::string IdleText(const analyzer::DeviceActivity& device, Language language) {
+  constexpr double kShown = 0.005;  // a smaller share would be shown as 0 %
+  const analyzer::IdleCauses& idle = device.idle;
+  const std::array<std::pair<double, Text>, 4> causes = {
+      std::pair{idle.copy, Text::kGpuCauseCopy}, std::pair{idle.loader, Text::kGpuCauseLoader},
+      std::pair{idle.sync, Text::kGpuCauseSync}, std::pair{idle.launch, Text::kGpuCauseLaunch}};
+  const auto [time, cause] = *std::max_element(causes.begin(), causes.end());
+  const double share = device.Share(time);
+  const double unknown = device.Share(idle.unknown);
+  if (std::max(share, unknown) <= 0) return "";
+  const std::string known = analyzer::PercentText(share);
+  if (share >= unknown) {
+    return Filled(Text::kGpuOfTheTime, language, known, TextOf(cause, language));
+  }
+  const std::string_view open = TextOf(Text::kGpuCauseUnknown, language);
+  const std::string rest = analyzer::PercentText(unknown);
+  if (share < kShown) return Filled(Text::kGpuOfTheTime, language, rest, open);
+  return Filled(Text::kGpuMostlyUnknown, language, rest, open, known, TextOf(cause, language));
 }
 
 std::string LineOf(const Card& card, bool unit_below) {

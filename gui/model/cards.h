@@ -30,9 +30,10 @@ struct Card {
 [[nodiscard]] std::string LineOf(const Card& card, bool unit_below);
 [[nodiscard]] std::vector<Card> CardsOf(const analyzer::Report& report, Language language);
 
-// "16 % of the time idle: the program launches nothing": the largest of several causes, with its
-// own share.
-[[nodiscard]] std::string CauseText(double share, Text cause, Language language);
+// "16 % of all time: the program launches nothing": the largest cause of idle time, with its share
+// of the window. If most of the idle time has no known cause, the largest known one follows. "" if
+// there is no idle time.
+[[nodiscard]] std::string IdleText(const analyzer::DeviceActivity& device, Language language);
 
 // The line below the verdict: how sure the verdict is, and how well the replay explains the run if
 // there was something to simulate. "" without a loader.

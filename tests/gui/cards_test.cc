@@ -154,8 +154,23 @@ TEST(CardsTest, ACauseOfIdleTimeHasItsOwnShare) {
   const double idle = 1 - device.Share(device.computing);
   const std::string share = analyzer::PercentText(device.Share(device.idle.loader));
   ASSERT_NE(share, analyzer::PercentText(idle));
-  EXPECT_EQ(CardOf(report, Text::kGpuBusy).line,
-            share + " of the time idle: the loop waits for data");
+  EXPECT_EQ(CardOf(report, Text::kGpuBusy).line, share + " of all time: the loop waits for data");
+}
+
+TEST(CardsTest, IdleTimeWithoutAKnownCauseIsNamedBeforeASmallerKnownOne) {
+  analyzer::DeviceActivity device;
+  device.window = 100;
+  const auto said = [&] { return IdleText(device, Language::kEnglish); };
+  EXPECT_EQ(said(), "");
+  device.idle.unknown = 59;
+  EXPECT_EQ(said(), "59 % of all time: reason not known");
+  device.idle.loader = 35;
+  device.idle.copy = 1;
+  EXPECT_EQ(said(), "59 % of all time: reason not known; 35 %: the loop waits for data");
+  EXPECT_EQ(IdleText(device, Language::kChinese),
+            "占全部时间的 59 %：原因未知；另有 35 %：循环在等数据");
+  device.idle.unknown = 5;
+  EXPECT_EQ(said(), "35 % of all time: the loop waits for data");
 }
 
 TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {

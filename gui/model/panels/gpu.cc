@@ -173,6 +173,15 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
   return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
 }
 
+// Which time Measure() takes its shares of.
+Text NoteOfWindow(const Extent& extent, const Analysis& analysis) {
+  if (extent.range) return Text::kGpuBusyPartNote;
+  const auto& loader = analysis.report.diagnosis.loader;
+  if (!loader) return Text::kGpuBusyRunNote;
+  const bool steady = loader->steady.steady && loader->device.window > 0;
+  return steady ? Text::kGpuBusyNote : Text::kGpuBusyLoopNote;
+}
+
 // The number of bins for a loop of `steps` steps. A bin either is much shorter than a step or holds
 // several whole steps. Bins of about a step would show waves that are not in the run, because they
 // hold now more and now less of a kernel.
@@ -335,13 +344,6 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
 }
 
-IdleCause GpuModel::MainCause() const {
-  const std::array<double, kIdleCauses> times = idle();
-  const auto unknown = times.begin() + static_cast<std::ptrdiff_t>(IdleCause::kUnknown);
-  const auto most = std::max_element(times.begin(), unknown);
-  return *most > 0 ? static_cast<IdleCause>(most - times.begin()) : IdleCause::kUnknown;
-}
-
 GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);
@@ -365,6 +367,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.from = static_cast<double>(loop.from) * 1e-9;
   gpu.to = static_cast<double>(loop.to) * 1e-9;
   gpu.activity = Measure(extent, analysis, loop);
+  gpu.window_note = NoteOfWindow(extent, analysis);
   FillCopies(found, copies, gpu);
   gpu.nccl = ShareOfNccl(*extent.trace, found);
   gpu.kernel_rows = Longest(found.kernel_names);

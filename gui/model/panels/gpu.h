@@ -90,6 +90,7 @@ struct GpuModel {
   // The report's figures for the steady window of the loop; with a selection, the same figures for
   // the selection.
   analyzer::DeviceActivity activity;
+  Text window_note = Text::kGpuBusyRunNote;  // names the window of `activity`
   // The fraction of each bin with a kernel, and with a copy to the device: means over the devices
   // that have any.
   Series computing;
@@ -108,8 +109,6 @@ struct GpuModel {
   }
   // Seconds without a kernel, by IdleCause.
   [[nodiscard]] std::array<double, kIdleCauses> idle() const;
-  // The cause of most idle time: a known one if there is any.
-  [[nodiscard]] IdleCause MainCause() const;
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 

@@ -10,7 +10,7 @@
   /* Shared by several views */ \
   X(kOfLoopTime, "of the loop", "的循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
-  X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
+  X(kNoFindingsHere, "No finding about this.", "没有相关发现。") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
   X(kSamplesOf, "sample {}", "样本 {}") \
   /* Figures of the overview */ \
@@ -83,6 +83,8 @@
   X(kGpuComputing, "Kernels run", "有内核运行") \
   X(kGpuBusyNote, "of the loop's steady time", "占训练循环稳定阶段的时间") \
   X(kGpuBusyPartNote, "of the selected time", "占选定时间") \
+  X(kGpuBusyLoopNote, "of the loop's time", "占训练循环的时间") \
+  X(kGpuBusyRunNote, "of the recorded time", "占录制的时间") \
   X(kGpuNcclNote, "{}; {} of the kernels' time is NCCL's", "{}；内核时间的 {} 为 NCCL") \
   X(kGpuIdle, "Idle", "空闲") \
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
@@ -94,11 +96,12 @@
   X(kGpuNotNamed, "model not recorded; penstock record would tell", "未记录型号，用 penstock record 录制即可得知") \
   X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
   X(kGpuCauseComputing, "kernels run", "有内核运行") \
-  X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \
-  X(kGpuCauseCopy, "idle: a copy to the GPU", "空闲：正在拷贝到 GPU") \
-  X(kGpuCauseSync, "idle: the program waits for a result", "空闲：程序在等待结果") \
-  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序没有启动 GPU 内核") \
-  X(kGpuCauseUnknown, "idle: not known", "空闲：原因未知") \
+  X(kGpuCauseLoader, "the loop waits for data", "循环在等数据") \
+  X(kGpuCauseCopy, "a copy to the GPU", "正在拷贝到 GPU") \
+  X(kGpuCauseSync, "the program waits for a result", "程序在等待结果") \
+  X(kGpuCauseLaunch, "the program launches nothing", "程序没有启动 GPU 内核") \
+  X(kGpuCauseUnknown, "reason not known", "原因未知") \
+  X(kGpuIdleFor, "idle: {}", "空闲：{}") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
   X(kGpuLineKernels, "kernels run", "有内核运行") \
   X(kGpuLineCopies, "copying", "拷贝") \

@@ -45,7 +45,8 @@
   X(kRankIsOne, "rank {} (of 0 to {})", "rank {}（共 0 至 {}）") \
   X(kRanksTogether, "all ranks {} {}", "所有 rank 合计 {} {}") \
   X(kInSteadyPart, "in the steady part", "稳定阶段") \
-  X(kGpuOfTheTime, "{} of the time {}", "其中 {} 的时间{}") \
+  X(kGpuOfTheTime, "{} of all time: {}", "占全部时间的 {}：{}") \
+  X(kGpuMostlyUnknown, "{} of all time: {}; {}: {}", "占全部时间的 {}：{}；另有 {}：{}") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
     "时间线中选中的记录。单击或 Esc：取消选中。") \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -14,7 +16,7 @@ namespace {
 using traces::StageId;
 
 struct Part {
-  Text name;
+  std::string name;
   StageId colour;
   double seconds;
 };
@@ -38,7 +40,7 @@ StageId ColourOf(IdleCause cause) {
 std::string PartText(const Ui& ui, const Part& part, double window) {
   const std::string time =
       analyzer::InParentheses(analyzer::DurationText(part.seconds), ui.language);
-  return ui.F(Text::kNamed, ui.T(part.name), analyzer::PercentText(part.seconds / window) + time);
+  return ui.F(Text::kNamed, part.name, analyzer::PercentText(part.seconds / window) + time);
 }
 
 }  // namespace
@@ -48,11 +50,12 @@ void DrawGpuTime(const Ui& ui, const analyzer::Report& report, const GpuModel& g
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area inside =
       Headed(ui, Panel(ui, area), TitleOfRank(report, Text::kGpuWhereTime, ui.language));
-  std::vector<Part> parts = {{Text::kGpuCauseComputing, StageId::kKernel, gpu.activity.computing}};
+  std::vector<Part> parts = {
+      {ui.T(Text::kGpuCauseComputing), StageId::kKernel, gpu.activity.computing}};
   const std::array<double, kIdleCauses> idle = gpu.idle();
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const auto cause = static_cast<IdleCause>(i);
-    parts.push_back({NameOf(cause), ColourOf(cause), idle[i]});
+    parts.push_back({ui.F(Text::kGpuIdleFor, ui.T(NameOf(cause))), ColourOf(cause), idle[i]});
   }
   const double window = std::max(gpu.activity.window, 1e-9);
   const float height = ui.Px(24);

@@ -21,21 +21,18 @@ using analyzer::DurationText;
 using analyzer::PercentText;
 using traces::StageId;
 
-std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) {
+std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu) {
   const Palette& p = ui.palette();
   std::vector<Figure> figures;
   const double window = std::max(gpu.activity.window, 1e-9);
   if (gpu.kernels > 0) {
-    std::string note = ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote);
+    std::string note = ui.T(gpu.window_note);
     if (gpu.nccl >= 0.01) note = ui.F(Text::kGpuNcclNote, note, PercentText(gpu.nccl));
     figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
                        note, p.text, ""});
-    const IdleCause cause = gpu.MainCause();
-    const double most = gpu.idle()[static_cast<std::size_t>(cause)];
-    const bool any = most > 0;
-    figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
-                       any ? CauseText(most / window, NameOf(cause), ui.language) : "",
-                       any ? p.warn : p.text, ""});
+    const std::string causes = IdleText(gpu.activity, ui.language);
+    figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window), causes,
+                       causes.empty() ? p.text : p.warn, ""});
   }
   if (gpu.copies > 0) {
     std::uint64_t bytes = 0;
@@ -102,9 +99,7 @@ void DrawBusy(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area
 void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const float gap = ui.Px(10);
   float y = area.min.y;
-  y += DrawFigures(ui, FiguresOf(ui, gpu, workspace.Range().has_value()),
-                   {{area.min.x, y}, area.max}) +
-       gap;
+  y += DrawFigures(ui, FiguresOf(ui, gpu), {{area.min.x, y}, area.max}) + gap;
   if (gpu.kernels > 0) {
     const float bar = ui.Px(104);
     DrawGpuTime(ui, workspace.Shown().analysis->report, gpu,

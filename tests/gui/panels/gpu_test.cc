@@ -55,13 +55,18 @@ TEST(GpuModelTest, EveryMomentWithoutAKernelHasTheCauseOfTheLoop) {
   EXPECT_NEAR(IdleOf(gpu, IdleCause::kUnknown), 0, 1e-3);
 }
 
-TEST(GpuModelTest, TheMainCauseIsAKnownOneIfThereIsAny) {
-  GpuModel gpu;
-  gpu.activity.idle.unknown = 5;
-  EXPECT_EQ(gpu.MainCause(), IdleCause::kUnknown);
-  gpu.activity.idle.loader = 3;
-  gpu.activity.idle.copy = 1;
-  EXPECT_EQ(gpu.MainCause(), IdleCause::kLoader);
+// A loop of a few batches is not steady, so its shares are not of a steady part.
+TEST(GpuModelTest, TheNoteNamesTheTimeThatSharesAreOf) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({})));
+  const auto note = [&](const std::optional<TimeRange>& range = std::nullopt) {
+    return BuildGpu({document.trace.get(), range}, *document.analysis).window_note;
+  };
+  EXPECT_EQ(note(), Text::kGpuBusyNote);
+  EXPECT_EQ(note(TimeRange{0, 1'000'000'000}), Text::kGpuBusyPartNote);
+  Analysis few = *document.analysis;
+  few.report.diagnosis.loader->steady.steady = false;
+  EXPECT_EQ(BuildGpu({document.trace.get(), std::nullopt}, few).window_note,
+            Text::kGpuBusyLoopNote);
 }
 
 TEST(GpuModelTest, KernelsOfNcclAreToldApart) {
