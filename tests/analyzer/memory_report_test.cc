@@ -77,7 +77,7 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("the workers' own memory is not known"), std::string::npos) << unknown;
   const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
-  EXPECT_NE(known.find("with their batches"), std::string::npos) << known;
+  EXPECT_NE(known.find(" of private memory with their batches"), std::string::npos) << known;
   // The room in /dev/shm may exceed the whole, since it has a reserve.
   EXPECT_NE(known.find("; /dev/shm should have room for "), std::string::npos) << known;
   EXPECT_NE(known.find(" (a third of it in reserve; 8.00 GB in size)"), std::string::npos) << known;

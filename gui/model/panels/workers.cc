@@ -277,7 +277,7 @@ std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesak
 std::string MemoryText(const WorkerLine& worker) {
   if (worker.memory < 0) return std::string(kNotKnown);
   const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(worker.memory));
-  if (worker.memory_kind == MemoryKind::kUss) return bytes;
+  if (worker.memory_kind == MemoryKind::kUss) return bytes + " USS";
   return bytes + (worker.memory_kind == MemoryKind::kPss ? " PSS" : " RSS");
 }
 

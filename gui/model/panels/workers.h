@@ -40,7 +40,7 @@ struct WorkerLine {
   double cpu = 0;       // the part of it spent computing
   double idle = 0;      // seconds waiting for an index
   double life = 0;      // seconds from its first to its last span, at least busy + idle
-  double startup = -1;  // seconds from the begin of its epoch to its first batch; -1: not known
+  double startup = -1;  // seconds from its epoch's begin to its first batch's; -1: not known
   double batch = 0;     // mean seconds for a batch
   // `batch` over the workers' median; 0: too few batches to compare. If all processes of a slow
   // worker made too few, the first process has the figure of all of them together.
@@ -103,8 +103,8 @@ struct WorkersModel {
 [[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
                                        Language language);
 
-// The cells of a worker: its memory, with the kind if it is not its own ("400 MB RSS"); how its
-// time for a batch and its memory compare and grow, or why that is not known.
+// The cells of a worker: its memory with the kind ("400 MB RSS"); how its time for a batch and its
+// memory compare and grow, or why that is not known.
 [[nodiscard]] std::string MemoryText(const WorkerLine& worker);
 [[nodiscard]] std::string AgainstText(const WorkerLine& worker, Language language);
 [[nodiscard]] std::string GrowthText(const WorkerLine& worker, Language language);

@@ -165,7 +165,7 @@
   X(kGpuNoCounters, "No counters were recorded.", "没有录制计数器。") \
   X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
   /* Workers and memory */ \
-  X(kWorkerStartup, "until first batch", "到首个批次") \
+  X(kWorkerStartup, "begins first batch", "首个批次开始于") \
   X(kWorkerStartupTip, "from the beginning of the epoch until it begins its first batch", "从 epoch 开始到其开始制作首个批次") \
   X(kWorkerBatch, "per batch", "每批") \
   X(kWorkerBatches, "batches", "批次数") \
@@ -174,7 +174,7 @@
     "已完成、尚未取走。实线：平均；阴影：最低至最高；虚线：上限") \
   X(kWorkerAgainst, "vs. median", "相对中位数") \
   X(kWorkerAgainstTip, "time for a batch, divided by the median worker's", "每批耗时与工作进程中位数之比") \
-  X(kWorkerMemory, "own memory", "独占内存") \
+  X(kWorkerMemory, "memory", "内存") \
   X(kWorkerGrowth, "growth", "增长") \
   X(kGrowthTooShort, \
     "Too short to say: growth needs samples over 20 s after the first fifth of the worker's life.", \

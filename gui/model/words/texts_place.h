@@ -17,8 +17,8 @@
   X(kIoFilesRead, "Files that were read", "读取过的文件") \
   X(kIoStorageTip, "penstock record --data FOLDER -- COMMAND: the recording then says on which file system and device the data lies, and how large it is.", \
     "penstock record --data 文件夹 -- 命令：可得知数据位于哪种文件系统和设备，以及总大小。") \
-  X(kWorkerMemoryTip, "USS at its end: memory that is shared with nobody, with mapped files. PSS and RSS, where they are named, contain shared memory.", \
-    "结束时的 USS：不与其他进程共享的内存，含映射的文件。标注为 PSS、RSS 的数值含共享内存。") \
+  X(kWorkerMemoryTip, "At the end of the worker. USS: memory that is shared with nobody, with mapped files. PSS and RSS contain shared memory.", \
+    "工作进程结束时的数值。USS：不与其他进程共享的内存，含映射的文件。PSS 和 RSS 含共享内存。") \
   X(kWorkerNoneOfMany, "No worker stands out: of those with {} batches or more, the slowest takes {} times as long as the median one", \
     "没有明显落后的工作进程：批次数不少于 {} 的进程中，最慢者是中位数的 {} 倍") \
   X(kFewerBatches, "< {} batches", "不足 {} 批") \

@@ -20,7 +20,7 @@ constexpr std::array kWorkerColumns = {
     TableColumn{Text::kWorkerBatches, 0.85F},
     TableColumn{Text::kWorkerBatch, 1.0F},
     TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
-    TableColumn{Text::kWorkerStartup, 1.45F, Text::kWorkerStartupTip},
+    TableColumn{Text::kWorkerStartup, 1.5F, Text::kWorkerStartupTip},
     TableColumn{Text::kBusy, 1.0F},
     TableColumn{Text::kCpu, 1.0F},
     TableColumn{Text::kIdleTime, 1.0F},

@@ -178,7 +178,7 @@ TEST(WorkersModelTest, AFigureThatIsNotKnownSaysWhy) {
   line.batches = 8;
   EXPECT_EQ(AgainstText(line, Language::kEnglish), "–");  // there is no other worker
   line.memory = 400e6;
-  EXPECT_EQ(MemoryText(line), "400 MB");
+  EXPECT_EQ(MemoryText(line), "400 MB USS");
   EXPECT_EQ(GrowthText(line, Language::kEnglish), "–");
   line.growth_short = true;
   EXPECT_EQ(GrowthText(line, Language::kEnglish), "too short");
