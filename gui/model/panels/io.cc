@@ -335,6 +335,12 @@ std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const
   return order;
 }
 
+std::string HowToKnowStorage(const IoModel& io, Language language) {
+  const bool known = io.folder.size() > 1;  // "/" holds everything
+  return Filled(Text::kIoStorageUnknown, language,
+                known ? std::string_view(io.folder) : TextOf(Text::kIoAnyFolder, language));
+}
+
 DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {
   DataSet set;
   set.root = analyzer::TextFact(trace.facts(), "dataset.root");

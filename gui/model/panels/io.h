@@ -115,6 +115,8 @@ struct DataSet {
   double memory = 0;  // bytes of RAM of the host, or of its control group; 0: not known
 };
 [[nodiscard]] DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report);
+// How to learn on which disk the data lies. Names the folder of the files if it is known.
+[[nodiscard]] std::string HowToKnowStorage(const IoModel& io, Language language);
 
 // The findings of `report` that have one of these ids, in the report's order.
 [[nodiscard]] std::vector<const analyzer::Finding*> FindingsAmong(

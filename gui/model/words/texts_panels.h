@@ -48,7 +48,8 @@
   X(kIoOverNetwork, "{} came over the network", "{} 来自网络") \
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "penstock record --data FOLDER", "penstock record --data 文件夹") \
+  X(kIoStorageUnknown, "not known which disk; record with --data {}", "不知道是哪块磁盘；请用 --data {} 录制") \
+  X(kIoAnyFolder, "FOLDER", "文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \

@@ -71,7 +71,7 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
                      ui.T(Text::kIoWhileReadingTip)});
   figures.push_back(CacheFigure(ui, io, set));
   if (set.file_system.empty()) {
-    figures.push_back({ui.T(Text::kIoStorage), "–", ui.T(Text::kIoStorageUnknown), p.dim,
+    figures.push_back({ui.T(Text::kIoStorage), "–", HowToKnowStorage(io, ui.language), p.dim,
                        ui.T(Text::kIoStorageTip)});
   } else {
     const bool known = !set.device.empty() && set.device != "unknown";

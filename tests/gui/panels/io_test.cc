@@ -95,6 +95,16 @@ TEST(IoModelTest, ASizeThatWasNotRecordedIsAnEstimate) {
   EXPECT_FALSE(set_of(data).estimated);
 }
 
+TEST(IoModelTest, WhatWouldTellTheDiskNamesTheFolderIfItIsKnown) {
+  IoModel io;
+  const auto said = [&] { return HowToKnowStorage(io, Language::kEnglish); };
+  EXPECT_EQ(said(), "not known which disk; record with --data FOLDER");
+  io.folder = "/";
+  EXPECT_EQ(said(), "not known which disk; record with --data FOLDER");
+  io.folder = "/data/train/";
+  EXPECT_EQ(said(), "not known which disk; record with --data /data/train/");
+}
+
 TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
   const Document document = DocumentFor();
   const IoModel io = IoOf(document);
