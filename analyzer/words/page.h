@@ -32,8 +32,8 @@ inline constexpr Message kAndLoader{"page.and-loader", "And: {what:words}", "另
 // Losses and coverage.
 inline constexpr Message kIncompleteLabel{"page.incomplete", "Incomplete:", "不完整："};
 inline constexpr Message kOfTheRest{"page.of-the-rest",
-                                    "{losses:words}; the figures below are of the rest.",
-                                    "{losses:words}；下列数值只含其余部分。"};
+                                    "{losses:words}; all figures are of the recorded part.",
+                                    "{losses:words}；所有数值仅来自已录制的部分。"};
 inline constexpr Message kPartlyBlindLabel{"page.partly-blind", "Partly blind:", "部分不可见："};
 inline constexpr Message kNothingLost{"page.nothing-lost",
                                       "Nothing that was recorded is lost or damaged.",

@@ -94,8 +94,8 @@ inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
 
 // Losses of the recording. A report shows them before its findings.
 inline constexpr Message kIncomplete{"report.incomplete",
-                                     "{losses:words}: figures below are of the rest",
-                                     "{losses:words}：下列数值只含其余部分"};
+                                     "{losses:words}: all figures are of the recorded part",
+                                     "{losses:words}：所有数值仅来自已录制的部分"};
 inline constexpr Message kNotClosed{
     "report.not-closed", "the recording was not closed by a collector", "录制不是由收集进程结束的"};
 

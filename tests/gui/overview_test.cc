@@ -324,7 +324,9 @@ TEST(OverviewTest, LossesAreSaid) {
   EXPECT_TRUE(Warnings(report, Language::kEnglish).empty());
   report.losses.dropped_events = 3;
   ASSERT_EQ(Warnings(report, Language::kEnglish).size(), 1U);
-  EXPECT_NE(Warnings(report, Language::kEnglish)[0].find('3'), std::string::npos);
+  const std::string said = Warnings(report, Language::kEnglish)[0];
+  EXPECT_NE(said.find('3'), std::string::npos);
+  EXPECT_TRUE(said.ends_with(" All figures are of the recorded part.")) << said;
 }
 
 // "If one part cost nothing: prefetch 1.02x" named a setting among the parts.

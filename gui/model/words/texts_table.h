@@ -96,8 +96,8 @@
   X(kUnevenBatches, "uneven batches", "批次耗时不均")                                              \
   X(kNothingGains, "No part would gain half a percent if it cost nothing.",                        \
     "任何环节不耗时的收益都不足 0.5 %。")                                                          \
-  X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \
-    "数据不完整：{}。数值仅基于其余部分。")                                                        \
+  X(kIncomplete, "Incomplete: {}. All figures are of the recorded part.",                          \
+    "数据不完整：{}。所有数值仅来自已录制的部分。")                                                \
   X(kPartlyBlind, "Partly blind: {}.", "部分不可见：{}。")                                         \
   X(kSeen, "Seen: {}", "读取覆盖率：{}")                                                           \
   X(kNotSeen, "Not seen: {}", "不可见：{}")                                                        \
