@@ -59,6 +59,7 @@ void DescribeNeeds(const LoaderDiagnosis& loader, const PlanCost& before, PlanSt
   cost.batches_alone = cost.workers > 0 && !(loader.facts.worker_bytes > 0);
   cost.cached = before.cached || step.id == "ram_cache";
   cost.other_workers = cost.workers != before.workers;
+  cost.ram_before = before.ram;
   const auto ram = static_cast<double>(before.ram);
   cost.other_ram = std::abs(static_cast<double>(cost.ram) - ram) > kSameRam * ram;
 }

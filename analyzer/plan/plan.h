@@ -26,15 +26,16 @@ namespace penstock::analyzer {
 
 // The needs of the run once a step is done. `lines` and `disk` are for the step alone.
 struct PlanCost {
-  std::uint64_t ram = 0;       // bytes of batches, workers and caches
-  bool batches_alone = false;  // `ram` holds only batches and caches, because the workers' own
-                               // memory is not known
-  bool cached = false;         // `ram` holds the data set too
-  int workers = 0;             // processes, or threads, that make batches
-  bool other_ram = true;       // `ram` is not that of the run before the step
-  bool other_workers = true;   // the same for `workers`
-  double disk = 0;             // bytes
-  int lines = 0;               // lines of code, roughly
+  std::uint64_t ram = 0;         // bytes of batches, workers and caches
+  bool batches_alone = false;    // `ram` holds only batches and caches, because the workers' own
+                                 // memory is not known
+  bool cached = false;           // `ram` holds the data set too
+  int workers = 0;               // processes, or threads, that make batches
+  bool other_ram = true;         // `ram` is not that of the run before the step
+  std::uint64_t ram_before = 0;  // that of the run before the step; 0: not known
+  bool other_workers = true;     // the same for `workers`
+  double disk = 0;               // bytes
+  int lines = 0;                 // lines of code, roughly
 };
 
 struct PlanStep {

@@ -94,6 +94,7 @@ TEST(PlanTest, IdleCoresGetWorkersUpToTheStep) {
   // The step takes 2 ms; taking a batch costs 0.3 ms more.
   EXPECT_GT(planned.plan.end(), 0.93 * 2 / 2.3 * planned.plan.ceiling);
   EXPECT_GT(planned.plan.steps.front().cost.ram, 0u);
+  EXPECT_GT(planned.plan.steps.front().cost.ram_before, 0u);
   EXPECT_TRUE(planned.plan.steps.front().cost.other_workers);
 }
 

@@ -98,6 +98,12 @@ TEST(StaircaseTest, ACostNamesOnlyWhatChanges) {
   EXPECT_EQ(said(), "cost: about 5 lines of code, 2 workers, RAM 412 MB for workers and batches");
   cost.other_workers = false;
   EXPECT_EQ(said(), "cost: about 5 lines of code, RAM 412 MB for workers and batches");
+  cost.ram_before = 500'000'000;
+  EXPECT_EQ(said(),
+            "cost: about 5 lines of code, RAM 412 MB instead of 500 MB for workers and batches");
+  EXPECT_EQ(StaircaseOf(report, Language::kChinese).stairs[1].cost,
+            "代价：约 5 行代码，工作进程和批次的内存 412 MB（原为 500 MB）");
+  cost.ram_before = 0;
   cost.cached = true;
   EXPECT_EQ(said(),
             "cost: about 5 lines of code, RAM 412 MB for workers, batches and the data set");
