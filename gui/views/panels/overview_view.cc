@@ -71,7 +71,11 @@ float DrawVerdict(const Ui& ui, const Report& report, Area area) {
     at.y += VerdictPitch(ui);
   }
   const std::string sure = SureText(report, ui.language);
-  if (!sure.empty()) DrawText(list, ui.small, {at.x, at.y + ui.Px(1)}, Ink(p.dim), sure);
+  if (sure.empty()) return height;
+  DrawText(list, ui.small, {at.x, at.y + ui.Px(1)}, Ink(p.dim), sure);
+  ImGui::SetCursorScreenPos({at.x, at.y});
+  ImGui::InvisibleButton("##sure", {TextWidth(ui.small, sure), FontPixels(ui.small) + ui.Px(2)});
+  Tip(ui, ui.T(Text::kConfidenceTip));
   return height;
 }
 
