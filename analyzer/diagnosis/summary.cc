@@ -89,15 +89,16 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   }
 }
 
+// docs/diagnosis.md 5.2
+bool IsRough(const LoaderDiagnosis& loader) {
+  return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > 0.05;
+}
+
 std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5) return Say<words::kOutOfSight>();
-  const double error = loader.replay.error();
-  if (IsUnsure(loader) && IsPart(loader.attribution.bottleneck))
-    return std::nullopt;         // the verdict has said so already
-  if (std::abs(error) > 0.05) {  // docs/diagnosis.md 5.2
-    return Say<words::kRough>(Give<"error">(error));
-  }
-  return std::nullopt;
+  const bool told = IsUnsure(loader) && IsPart(loader.attribution.bottleneck);
+  if (told || !IsRough(loader)) return std::nullopt;
+  return Say<words::kRough>(Give<"error">(loader.replay.error()));
 }
 
 // Says that a single wait makes up much of the steady time, so that the figures depend on one
@@ -311,6 +312,12 @@ Statement RateUnit(const Diagnosis& diagnosis) {
 
 Statement RateUnit(bool samples_known) {
   return samples_known ? Say<words::kSamplesPerSecond>() : Say<words::kBatchesPerSecond>();
+}
+
+bool TellsReplayError(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return false;
+  return diagnosis.needs.empty() ? IsRough(*diagnosis.loader)
+                                 : diagnosis.needs.Is(words::kNeedsExplained);
 }
 
 Statement Summarise(const Diagnosis& diagnosis) {

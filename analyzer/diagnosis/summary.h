@@ -11,6 +11,8 @@
 namespace penstock::analyzer {
 
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
+// Whether the verdict says how far the simulation is off.
+[[nodiscard]] bool TellsReplayError(const Diagnosis& diagnosis);
 
 // The name of the part that `factor` stands for. The name of augmentation depends on the stages
 // that were recorded, and on CpuLoad::helped.

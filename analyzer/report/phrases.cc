@@ -123,12 +123,12 @@ Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis)
 bool IsReplayed(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.steady && diagnosis.loader->fetched >= 0.5 &&
          IsSimulated(*diagnosis.loader, diagnosis.run.loader()) &&
-         !diagnosis.run.loader().handed_on && diagnosis.loader->replay.measured > 0;
+         !diagnosis.run.loader().handed_on && diagnosis.loader->replay.measured > 0 &&
+         !TellsReplayError(diagnosis);
 }
 
 Statement ConfidenceOf(const Diagnosis& diagnosis) {
-  const bool replayed =
-      IsReplayed(diagnosis) && !diagnosis.needs.Is(words::kNeedsExplained);  // tells the error
+  const bool replayed = IsReplayed(diagnosis);
   const double error = replayed ? diagnosis.loader->replay.error() : 0;
   return Say<words::kConfidence>(Give<"confidence">(100 * diagnosis.confidence),
                                  Give<"replayed">(replayed), Give<"exact">(RepeatsClosely(error)),

@@ -44,7 +44,8 @@ namespace penstock::analyzer {
   return std::abs(error) < 0.001;
 }
 // Whether the simulation is said to repeat the run. It repeats a few batches always, so this takes
-// a steady part, and batches whose making was recorded.
+// a steady part, and batches whose making was recorded. A verdict that warns of the error has told
+// it already.
 [[nodiscard]] bool IsReplayed(const Diagnosis& diagnosis);
 // "confidence 27 of 100; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);

@@ -288,7 +288,6 @@ std::string SureText(const analyzer::Report& report, Language language) {
   if (!diagnosis.loader) return "";
   std::string sure = Filled(Text::kConfidence, language, std::lround(100 * diagnosis.confidence));
   if (!analyzer::IsReplayed(diagnosis)) return sure;
-  if (diagnosis.needs.Is(analyzer::words::kNeedsExplained)) return sure;  // the verdict tells it
   // No replay repeats a run exactly, so 0.0 is not shown.
   const double error = std::max(0.1, 100 * std::abs(diagnosis.loader->replay.error()));
   return sure + "  ·  " + Filled(Text::kReplayError, language, fmt::format("{:.1f}", error));

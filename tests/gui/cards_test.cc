@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/words/needs.h"
 #include "gui/model/forecast.h"
 #include "gui/model/staircase.h"
@@ -59,6 +60,20 @@ TEST(CardsTest, OneBatchHasNoShareOfWaiting) {
   EXPECT_LT(card.meter, 0);
   EXPECT_EQ(card.unit, "");
   EXPECT_EQ(card.tone, Tone::kUnknown);
+}
+
+TEST(CardsTest, AnErrorThatTheVerdictWarnsOfIsNotToldAgain) {
+  analyzer::Report report = ReportOfRun(Fed());
+  analyzer::Replay& replay = report.diagnosis.loader->replay;
+  const auto told = [&](double ratio) {
+    replay.simulated = ratio * replay.measured;
+    EXPECT_EQ(analyzer::TellsReplayError(report.diagnosis), ratio > 1.05);
+    return SureText(report, Language::kEnglish).find("simulation") != std::string::npos;
+  };
+  EXPECT_TRUE(told(1.04));
+  EXPECT_FALSE(told(1.06));
+  EXPECT_EQ(English(analyzer::ConfidenceOf(report.diagnosis)).find("simulation"),
+            std::string::npos);
 }
 
 TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
