@@ -31,14 +31,6 @@ void UseFreeType(ImFontAtlas& atlas) {
 #endif
 }
 
-void Embolden(ImFontConfig& config) {
-#if IMGUI_VERSION_NUM >= 19200
-  config.FontLoaderFlags |= ImGuiFreeTypeLoaderFlags_Bold;
-#else
-  config.FontBuilderFlags |= ImGuiFreeTypeBuilderFlags_Bold;
-#endif
-}
-
 void BuildAtlas(ImFontAtlas& atlas) {
   if constexpr (!kDynamicFonts) {
     unsigned char* pixels = nullptr;

@@ -59,8 +59,6 @@ void GrowToCursor();
 
 // Draws characters with FreeType, fitted to whole pixels in height only.
 void UseFreeType(ImFontAtlas& atlas);
-// Makes FreeType draw the characters of one font bolder.
-void Embolden(ImFontConfig& config);
 // Makes the characters of `atlas` if the renderer does not make them itself.
 void BuildAtlas(ImFontAtlas& atlas);
 // Uploads the fonts to OpenGL after LoadFonts(). Requires: a context in which OpenGL's backend
