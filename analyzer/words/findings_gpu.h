@@ -62,8 +62,8 @@ inline constexpr Message kPinMemory{
 
 inline constexpr Message kCopiesNotOverlapped{
     "copies-not-overlapped.seen",
-    "the GPU only copies during {open_share:%0} of the time; {hidden_fraction:%0} of the copying "
-    "overlaps with kernels",
+    "for {open_share:%0} of the time the GPU does nothing but copy; {hidden_fraction:%0} of the "
+    "copying overlaps with kernels",
     "GPU 有 {open_share:%0} 的时间只在拷贝；拷贝中有 {hidden_fraction:%0} 与内核重叠。"};
 inline constexpr Message kOverlapCopies{
     "copies-not-overlapped.do",

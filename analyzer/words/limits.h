@@ -45,7 +45,8 @@ inline constexpr Message kSeenMapped{
     "almost nothing was read by system calls ({total:bytes}): the files were mapped into memory",
     "几乎没有通过系统调用读取（{total:bytes}）：文件被映射到内存"};
 inline constexpr Message kSeenUnknown{
-    "seen.unknown", "an unknown share of the bytes read: the kernel's counts were not recorded",
+    "seen.unknown",
+    "an unknown share of the bytes read: the operating system's counts were not recorded",
     "未知（没有录制操作系统的字节计数）"};
 
 // Ways to read, and processes, that hooks do not see.

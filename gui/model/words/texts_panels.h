@@ -49,7 +49,6 @@
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoStorage, "Storage", "存储") \
   X(kIoStorageUnknown, "not known which disk; record with --data {}", "不知道是哪块磁盘；请用 --data {} 录制") \
-  X(kIoAnyFolder, "FOLDER", "文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
@@ -84,8 +83,6 @@
   X(kGpuComputing, "Kernels run", "有内核运行") \
   X(kGpuBusyNote, "of the loop's steady time", "占训练循环稳定阶段的时间") \
   X(kGpuBusyPartNote, "of the selected time", "占选定时间") \
-  X(kGpuBusyLoopNote, "of the loop's time", "占训练循环的时间") \
-  X(kGpuBusyRunNote, "of the recorded time", "占录制的时间") \
   X(kGpuNcclNote, "{}; {} of the kernels' time is NCCL's", "{}；内核时间的 {} 为 NCCL") \
   X(kGpuIdle, "Idle", "空闲") \
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
@@ -102,7 +99,6 @@
   X(kGpuCauseSync, "the program waits for a result", "程序在等待结果") \
   X(kGpuCauseLaunch, "the program launches nothing", "程序没有启动 GPU 内核") \
   X(kGpuCauseUnknown, "reason not known", "原因未知") \
-  X(kGpuIdleFor, "idle: {}", "空闲：{}") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
   X(kGpuLineKernels, "kernels run", "有内核运行") \
   X(kGpuLineCopies, "copying", "拷贝") \
@@ -219,20 +215,20 @@
   X(kRankCores, "cores", "核数") \
   X(kRankCoresTip, "its part of the host's cores", "该 rank 在主机核心中的份额") \
   X(kRankRate, "samples/s", "样本/秒") \
-  X(kRankWaits, "waits", "等待占比") \
-  X(kRankData, "for data", "等数据") \
+  X(kRankWaits, "time waiting", "等待占比") \
+  X(kRankData, "wait per step", "每步等数据") \
   X(kRankDataTip, "waiting for data in one iteration, mean", "每次迭代等待数据的时间（平均）") \
   X(kRankStep, "step, with waiting for ranks", "训练步（含等待 rank）") \
   X(kRankStepTip, "mean; waiting for other ranks included", "平均；包含等待其他 rank 的时间") \
   X(kRankHeldUp, "others wait", "拖慢其他") \
-  X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
+  X(kRankHeldUpTip, "share of the loop: the other ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
   X(kRankShown, \
     "Overview, what-if and the workers below show this rank. So do findings, the size of the data set, and the times in which the GPU computes and is idle. Timeline, tables and curves show all ranks together.", \
     "概览、假设分析和下方的工作进程只显示该 rank；各项发现、数据集大小以及 GPU 的计算与空闲时间也是如此。时间线、表格和曲线合计所有 rank。") \
   X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
   X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
   X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \
-  X(kRanksOneSlow, "All ranks wait {} of the loop for the data of rank {}.", "所有 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
+  X(kRanksOneSlow, "The other ranks wait {} of the loop for the data of rank {}.", "其他 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
   X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。") \
   /* Stages */ \
   X(kShareNote, \

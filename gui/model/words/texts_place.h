@@ -47,6 +47,12 @@
   X(kInSteadyPart, "in the steady part", "稳定阶段") \
   X(kGpuOfTheTime, "{} of all time: {}", "占全部时间的 {}：{}") \
   X(kGpuMostlyUnknown, "{} of all time: {}; {}: {}", "占全部时间的 {}：{}；另有 {}：{}") \
+  X(kIoAnyFolder, "FOLDER", "文件夹") \
+  X(kGpuBusyLoopNote, "of the loop's time", "占训练循环的时间") \
+  X(kGpuBusyRunNote, "of the recorded time", "占录制的时间") \
+  X(kGpuIdleFor, "idle: {}", "空闲：{}") \
+  X(kGpuCounterConstant, "{} throughout", "始终为 {}") \
+  X(kRankWaitsTip, "share of the loop's time that it waits for data", "循环等待数据的时间占比") \
   X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
   X(kConfidenceTip, "A product of: how closely the simulation repeats this run, how far the first cause is ahead of the second, how many steady batches were recorded (64 are enough), and how many of them were seen being made. A rate that drifts lowers it.", \
     "以下各项的乘积：模拟与此次运行的吻合程度、第一原因领先第二原因的程度、录制到的稳定批次数（64 个即足够），以及生成过程被录制的批次所占比例。速率漂移会使其降低。") \

@@ -81,9 +81,11 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
     }
     ImGui::EndCombo();
   }
-  std::string note =
-      ui.F(Text::kGpuCounterNote, ValueText(counter.unit, counter.curve.mean),
-           ValueText(counter.unit, counter.curve.low), ValueText(counter.unit, counter.curve.high));
+  const std::string low = ValueText(counter.unit, counter.curve.low);
+  const std::string high = ValueText(counter.unit, counter.curve.high);
+  std::string note = low == high ? ui.F(Text::kGpuCounterConstant, low)
+                                 : ui.F(Text::kGpuCounterNote,
+                                        ValueText(counter.unit, counter.curve.mean), low, high);
   if (counter.name.starts_with("nvml")) note += std::string("  ·  ") + ui.T(Text::kGpuNvmlNote);
   DrawShortened(ui, ui.small, {inside.min.x, inside.min.y + ui.Px(2)}, Ink(p.dim), note,
                 inside.width());

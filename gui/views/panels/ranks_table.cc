@@ -18,8 +18,8 @@ using analyzer::PercentText;
 constexpr std::array kRankColumns = {TableColumn{Text::kRankWorkers, 0.9F},
                                      TableColumn{Text::kRankCores, 0.8F, Text::kRankCoresTip},
                                      TableColumn{Text::kRankRate, 1.1F},
-                                     TableColumn{Text::kRankWaits, 1.0F},
-                                     TableColumn{Text::kRankData, 1.0F, Text::kRankDataTip},
+                                     TableColumn{Text::kRankWaits, 1.2F, Text::kRankWaitsTip},
+                                     TableColumn{Text::kRankData, 1.25F, Text::kRankDataTip},
                                      TableColumn{Text::kRankStep, 1.9F, Text::kRankStepTip},
                                      TableColumn{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
 
