@@ -12,7 +12,7 @@ std::string_view NameIn(std::string_view name, Language language) {
     if (part.english == name) return part.chinese;
   }
   for (const Message& rule : words::kRuleNames) {
-    if (rule.english == name) return rule.chinese;
+    if (rule.id == name) return rule.chinese;
   }
   return name;
 }

@@ -8,8 +8,8 @@
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
-#include "analyzer/words/rule_names.h"
 #include "gui/model/forecast.h"
 
 namespace penstock::gui {
@@ -253,7 +253,7 @@ std::string AdviceText(const Report& report, const analyzer::Finding& finding, L
 }
 
 std::string TitleOfRule(std::string_view id, Language language) {
-  return Render(analyzer::RuleName(id), language);
+  return std::string(analyzer::NameIn(id, language));
 }
 
 std::vector<std::string> InsteadOfFindings(const Report& report, Language language) {

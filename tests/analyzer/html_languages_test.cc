@@ -29,7 +29,7 @@ using testing::Synthetic;
 std::string EnglishNames() {
   std::string names;
   for (const Message& part : words::kPartNames) names += "|" + std::string(part.english);
-  for (const Message& rule : words::kRuleNames) names += "|" + std::string(rule.english);
+  for (const Message& rule : words::kRuleNames) names += "|" + std::string(rule.id);
   return "(^|[^a-z_-])(" + names.substr(1) + ")($|[^a-z_-])";
 }
 
