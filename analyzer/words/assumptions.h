@@ -23,7 +23,7 @@ inline constexpr Message kNoHandover{
     "and 0.8 ms in the training process, new memory for each batch in the worker, and no memory "
     "for the workers themselves",
     "此次录制没有工作进程：预测假设每个批次在工作进程和训练进程中各需 0.8 "
-    "毫秒，工作进程为每个批次申请新内存，且工作进程自身不占内存"};
+    "ms，工作进程为每个批次申请新内存，且工作进程自身不占内存"};
 inline constexpr Message kOtherBatchAndStep{
     "assumed.batch-and-step",
     "the prediction assumes that everything but the step costs as much per sample as now",
@@ -69,13 +69,13 @@ inline constexpr Message kOneWorkerIsSlower{
     "1 worker is slower than none: in a worker the memory of each batch is new, which costs about "
     "{cost:ms.1} ms of CPU time a batch",
     "1 个工作进程比没有工作进程更慢：在工作进程中，每个批次都用新的内存，每批约多花 {cost:ms.1} "
-    "毫秒的 CPU 时间"};
+    "ms 的 CPU 时间"};
 inline constexpr Message kReadsTakeTurns{"assumed.reads-take-turns",
                                          "reads of different workers hardly ever overlapped: the "
                                          "prediction assumes that they wait for a "
                                          "lock, which each holds for {each:ms.1} ms a sample",
                                          "不同工作进程的读取几乎从不重叠：预测假设它们在等待同一把"
-                                         "锁，每个样本占用该锁 {each:ms.1} 毫秒"};
+                                         "锁，每个样本占用该锁 {each:ms.1} ms"};
 inline constexpr Message kReadsShare{
     "assumed.reads-share",
     "reads slowed each other down: the prediction assumes that they share {rate:bytes}/s",
@@ -131,8 +131,8 @@ inline constexpr Message kOpeningGoes{
     "assumed.opening-goes",
     "{share:%0} of the reading time ({fixed:ms.2} ms of {mean:ms.2} ms a read) does not depend on "
     "the bytes and is saved",
-    "读取时间的 {share:%0}（每次读取 {mean:ms.2} 毫秒中的 {fixed:ms.2} "
-    "毫秒）与字节数无关，将被省去"};
+    "读取时间的 {share:%0}（每次读取 {mean:ms.2} ms 中的 {fixed:ms.2} "
+    "ms）与字节数无关，将被省去"};
 inline constexpr Message kSmallerPictures{
     "assumed.smaller-pictures",
     "the mean picture has {megapixels:.2} megapixels, about {side:count} pixels on its long side; "
@@ -165,7 +165,7 @@ inline constexpr Message kLongerStep{
     "assumed.longer-step",
     "the step takes {more:ms.3} ms a sample longer on {device:text}, {overlap:%0} of which "
     "overlaps with other work; the handover carries [files?files|decoded pictures]",
-    "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
+    "在 {device:text} 上，训练步每个样本增加 {more:ms.3} ms，其中 {overlap:%0} "
     "与其他工作重叠；交接的是[files?文件|解码后的图像]"};
 inline constexpr Message kDecodeSource{
     "assumed.decode-source",
@@ -184,7 +184,7 @@ inline constexpr Message kFromArithmetic{
 inline constexpr Message kPublished{
     "source.published",
     "published: an A100's JPEG engine, 0.34 ms a megapixel (pytorch/vision#8496)",
-    "公开数据：A100 的 JPEG 引擎，每百万像素 0.34 毫秒（pytorch/vision#8496）"};
+    "公开数据：A100 的 JPEG 引擎，每百万像素 0.34 ms（pytorch/vision#8496）"};
 inline constexpr Message kFromFile{"source.file", "[said?{said:text}|the file given]",
                                    "[said?{said:text}|给定的文件]"};
 inline constexpr Message kTwoSources{"source.two", "{one:words}; {next:words}",

@@ -11,7 +11,7 @@ inline constexpr Message kTransferCeiling{
     "transfer-ceiling.seen",
     "[thread?the pin thread|the loop] spends {each_s:ms.1} ms receiving each batch, so at most "
     "{ceiling_per_s:count} [samples?samples|batches]/s are possible",
-    "[thread?锁页线程|训练循环]接收一个批次耗时 {each_s:ms.1} 毫秒，因此每秒至多 "
+    "[thread?锁页线程|训练循环]接收一个批次耗时 {each_s:ms.1} ms，因此每秒至多 "
     "{ceiling_per_s:count} [samples?个样本|个批次]。"};
 inline constexpr Message kFewerTensors{
     "transfer-ceiling.do",
@@ -84,7 +84,7 @@ inline constexpr Message kColdCache{"cold-cache.seen",
                                     "reading a batch took {first_epoch_read_s:ms.1} ms in the "
                                     "first epoch, and {later_read_s:ms.1} ms in later epochs",
                                     "读取一个批次在首个 epoch 耗时 {first_epoch_read_s:ms.1} "
-                                    "毫秒，在之后的 epoch 耗时 {later_read_s:ms.1} 毫秒。"};
+                                    "ms，在之后的 epoch 耗时 {later_read_s:ms.1} ms。"};
 inline constexpr Message kWarmCache{
     "cold-cache.do",
     "Do not judge or tune by the first epoch. If epochs are few, read the dataset once beforehand "
@@ -95,7 +95,7 @@ inline constexpr Message kWarmCache{
 inline constexpr Message kSmallFiles{
     "small-files.seen",
     "files have {bytes_per_file:bytes} on average and take {read_s:ms.1} ms to read (median)",
-    "文件平均 {bytes_per_file:bytes}，每个读取耗时 {read_s:ms.1} 毫秒（中位数）。"};
+    "文件平均 {bytes_per_file:bytes}，每个读取耗时 {read_s:ms.1} ms（中位数）。"};
 inline constexpr Message kPackFiles{
     "small-files.do",
     "Copy the files to local storage, or pack them into large ones. LMDB still reads samples in "

@@ -13,8 +13,8 @@ inline constexpr Message kPaysWhile{
     "[predicted?; [device?the prediction assumes {device_s:ms.3} ms on {device:text}|the "
     "prediction leaves that time out]].",
     "只要 GPU 为此在每个样本上花费的时间少于 {break_even_s:ms.2} "
-    "毫秒就值得[predicted?；[device?预测按 "
-    "{device:text} 上 {device_s:ms.3} 毫秒计|预测未计入这部分时间]]。"};
+    "ms 就值得[predicted?；[device?预测按 "
+    "{device:text} 上 {device_s:ms.3} ms 计|预测未计入这部分时间]]。"};
 
 inline constexpr Message kMoveDecode{
     "move-decode-to-gpu.seen",

@@ -177,7 +177,7 @@ inline constexpr Message kPersist{"workers-restart-each-epoch.do",
 inline constexpr Message kSlowFirstBatch{
     "slow-first-batch.seen",
     "the first batch came after {first_batch_s:.1} s; later ones come every {ordinary_s:ms.0} ms",
-    "首个批次在 {first_batch_s:.1} 秒后才到；此后平均每 {ordinary_s:ms.0} 毫秒一个批次。"};
+    "首个批次在 {first_batch_s:.1} 秒后才到；此后平均每 {ordinary_s:ms.0} ms 一个批次。"};
 inline constexpr Message kStartSooner{
     "slow-first-batch.do",
     "[start?Workers start slowly: keep the dataset object small (it is copied to each worker), "
@@ -208,7 +208,7 @@ inline constexpr Message kRankImbalance{
     "[waits?rank {rank:count} waits for data {wait_fraction:%0} of the time, the median rank "
     "{median_wait_fraction:%0}|[fixed?the ranks wait for the data of rank {rank:count}|the ranks "
     "wait for each other's data in turn]][; that costs all of them {cost_share:%0} of the loop]",
-    "[waits?rank {rank:count} 有 {wait_fraction:%0} 的时间在等待数据，中位 rank 为 "
+    "[waits?rank {rank:count} 有 {wait_fraction:%0} 的时间在等待数据，各 rank 的中位数为 "
     "{median_wait_fraction:%0}|[fixed?各 rank 都在等待 rank {rank:count} 的数据|各 rank "
     "轮流等待彼此的数据]][；这使所有 rank 损失 {cost_share:%0} 的循环时间]。"};
 inline constexpr Message kEqualRanks{

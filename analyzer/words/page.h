@@ -109,7 +109,7 @@ inline constexpr Message kTitleStages{"page.title.stages", "Stages", "阶段"};
 inline constexpr Message kTitleGains{"page.title.gains", "If one part cost nothing",
                                      "若某一环节不耗时"};
 inline constexpr Message kTitleGpu{"page.title.gpu", "The GPU", "GPU"};
-inline constexpr Message kTitleRanks{"page.title.ranks", "Ranks", "各 rank"};
+inline constexpr Message kTitleRanks{"page.title.ranks", "Ranks", "rank 一览"};
 inline constexpr Message kTitleTimeline{"page.title.timeline", "A few batches in time",
                                         "若干批次的时间线"};
 inline constexpr Message kTitleWorkers{"page.title.workers", "Throughput against workers",

@@ -197,7 +197,7 @@ inline constexpr Message kMemoryCaption{
 inline constexpr Message kStepPlot{"plot.step", "A step, as the loop and as the device spend it",
                                    "训练步的时间：循环与设备"};
 inline constexpr Message kStepAxis{"plot.step.axis", "milliseconds from batch to batch",
-                                   "批次间隔（毫秒）"};
+                                   "批次间隔（ms）"};
 inline constexpr Message kPartTip{"plot.step.tip", "{part:words}: {time:duration}",
                                   "{part:words}：{time:duration}"};
 inline constexpr Message kCopiesLegend{"plot.step.copies", "copies", "拷贝"};
@@ -213,7 +213,7 @@ inline constexpr Message kStepCaption{
     "要下方有内核运行，等待数据就没有代价。"};
 inline constexpr Message kRankPlot{"plot.ranks", "An iteration of each rank", "各 rank 的一次迭代"};
 inline constexpr Message kRankAxis{"plot.ranks.axis", "milliseconds of an iteration, means",
-                                   "一次迭代（毫秒，平均）"};
+                                   "一次迭代（ms，平均）"};
 inline constexpr Message kRankNumber{"plot.ranks.rank", "rank {rank:count}", "rank {rank:count}"};
 inline constexpr Message kRankWaits{"plot.ranks.waits",
                                     "rank {rank:count} waits for data: {time:duration}",

@@ -92,26 +92,26 @@ inline constexpr Message kPlanGpuDecode{"plan.gpu-decode", "decode and augment o
 // How a change affects the data that the network gets.
 inline constexpr Message kRiskDecoder{
     "plan.risk.decoder", "changes what the network sees: pixels differ by a few levels",
-    "改变网络所见：像素相差几级"};
+    "会改变网络的输入：像素值相差几个灰度级"};
 inline constexpr Message kRiskSmaller{
     "plan.risk.smaller", "changes what the network sees: pictures of fewer pixels, resampled twice",
-    "改变网络所见：图片像素更少，经过两次重采样"};
+    "会改变网络的输入：图片像素更少，经过两次重采样"};
 inline constexpr Message kRiskResampling{
     "plan.risk.resampling",
     "changes what the network sees: another implementation rounds and resamples differently",
-    "改变网络所见：不同实现的舍入与重采样不同"};
+    "会改变网络的输入：不同实现的舍入与重采样不同"};
 inline constexpr Message kRiskRounding{
     "plan.risk.rounding",
     "changes what the network sees by rounding, where floats were augmented before",
-    "若此前对浮点数做过增强，舍入会改变网络所见"};
+    "若此前对浮点数做过增强，舍入会改变网络的输入"};
 inline constexpr Message kRiskRandom{
     "plan.risk.random",
     "changes what the network sees: random numbers are drawn for each sample, not for a batch",
-    "改变网络所见：随机数按样本抽取，而非按批次抽取"};
+    "会改变网络的输入：随机数按样本抽取，而非按批次抽取"};
 
 inline constexpr Message kRiskOrder{
     "plan.risk.order", "changes what the network sees: batches come in another order in each run",
-    "改变网络所见：每次运行的批次顺序不同"};
+    "会改变网络的输入：每次运行的批次顺序不同"};
 
 inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
 inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]",

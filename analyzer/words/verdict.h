@@ -71,8 +71,9 @@ inline constexpr Message kStepBeforeAnyPart{
     "step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] {unit:words}), with "
     "data that costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the "
     "time",
-    "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:times} 倍（{rate:rate}"
-    "[ → {free:rate}] {unit:words}）；若数据不耗时，可达 {headroom:times} 倍；训练循环有 {wait:%0} "
+    "训练步的限制大于数据通路中任一环节：若无训练步，速度可达原来的 {gain:times} 倍（{rate:rate}"
+    "[ → {free:rate}] {unit:words}）；若数据不耗时，可达原来的 {headroom:times} 倍；训练循环有 "
+    "{wait:%0} "
     "的时间在等待数据"};
 inline constexpr Message kInTurn{
     "verdict.in-turn",
@@ -81,7 +82,8 @@ inline constexpr Message kInTurn{
     "worker} beside the step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words})",
     "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 {wait:%0} "
-    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 {gain:times} "
+    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达原来的 "
+    "{gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
@@ -90,14 +92,15 @@ inline constexpr Message kStepNotData{
     "run back, not the data: at {rate:rate} {unit:words}, the loop waits for data {wait:%0} of the "
     "time[, and with data that costs nothing the run would be only {headroom:times}x as fast]",
     "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "
-    "{unit:words}，训练循环有 {wait:%0} 的时间在等待数据[，即使数据不耗时，速度也只有 "
+    "{unit:words}，训练循环有 {wait:%0} 的时间在等待数据[，即使数据不耗时，速度也只有原来的 "
     "{headroom:times} 倍]"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
     "its epochs; without that it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words} of the whole run)",
-    "瓶颈是启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
+    "瓶颈是启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达原来的 "
+    "{gain:times} "
     "倍（全程 {rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kJitter{
     "verdict.jitter",
@@ -105,13 +108,13 @@ inline constexpr Message kJitter{
     "and the queue is too shallow to hide it; with even batches it would run {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
     "瓶颈是抖动：工作进程平均够快，但批次到来不均匀，而队列太浅，不足以掩盖；若均匀到来，速度可达"
-    " {gain:times} "
+    "原来的 {gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
     "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x as fast "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
-    "瓶颈是{part:words}：若其不耗时，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "瓶颈是{part:words}：若其不耗时，速度可达原来的 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 
 // The bottleneck of a run that the simulation does not repeat. No gain is given.
@@ -128,7 +131,7 @@ inline constexpr Message kHoldsBackUnsure{
 inline constexpr Message kOutOfSight{
     "verdict.out-of-sight",
     "; it was not seen how most batches were made, so the parts of the data path are not known",
-    "；没有看到多数批次是如何制作的，因此数据通路的各环节未知"};
+    "；多数批次的生成过程未被录制，因此数据通路的各环节未知"};
 inline constexpr Message kRough{
     "verdict.rough",
     "; the simulation is off by {error:%+0} on this run, so take the figures as rough",
@@ -176,7 +179,7 @@ inline constexpr Message kNoSpans{
     "verdict.no-spans",
     "Not enough: the trace is empty, so nothing was seen of the run; penstock doctor shows "
     "what can be seen of a program.",
-    "数据不足：此跟踪中没有记录，没有看到任何运行内容；penstock doctor 可说明能看到什么。"};
+    "数据不足：此跟踪中没有记录，未观测到此次运行的任何活动；penstock doctor 可说明能看到什么。"};
 inline constexpr Message kNoDecoding{
     "verdict.no-decoding",
     "Not enough: no loader and no decoding was seen, so no bottleneck can be named.",
@@ -211,7 +214,7 @@ inline constexpr Message kBoundByLaunches{
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
     "{gain:times} times as fast ({devices:words}). No loader was seen.",
     "瓶颈是 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 "
-    "毫秒的间隙；若无间隙，完成所录制工作的速度最多为原来的 {gain:times} "
+    "ms 的间隙；若无间隙，完成所录制工作的速度最多为原来的 {gain:times} "
     "倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
     "verdict.devices-idle",

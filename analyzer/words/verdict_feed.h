@@ -57,22 +57,24 @@ inline constexpr Message kFedStep{
     "as "
     "fast ({rate:rate}[ -> {free:rate}] {unit:words}), with data that costs nothing "
     "{headroom:times}x; {taking:words}",
-    "瓶颈是训练步而非数据：若无训练步，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
-    "{unit:words}），若数据不耗时则为 {headroom:times} 倍；{taking:words}"};
+    "瓶颈是训练步而非数据：若无训练步，速度可达原来的 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "{unit:words}），若数据不耗时则为原来的 {headroom:times} 倍；{taking:words}"};
 inline constexpr Message kFedInTurn{
     "verdict.fed-in-turn",
     "Data and the rest of the loop take turns at {rate:rate} {unit:words}, and the rest takes more "
     "of the time: without reading, decoding and augmenting the run would be {headroom:times}x as "
     "fast[ ({dataless:rate})], without the rest {gain:times}x[ ({free:rate})]; {taking:words}",
     "数据与循环的其余部分轮流进行（{rate:rate} {unit:words}），其余部分占用更多时间：若无读取、解码"
-    "和增强，速度可达 {headroom:times} 倍[（{dataless:rate}）]；若无其余部分，可达 {gain:times} "
+    "和增强，速度可达原来的 {headroom:times} 倍[（{dataless:rate}）]；若无其余部分，可达原来的 "
+    "{gain:times} "
     "倍[（{free:rate}）]；{taking:words}"};
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
     "Loop and data threads wait for each other by turns: with a long enough queue between them "
     "the run would be {gain:times}x as fast ({rate:rate}[ -> {free:rate}] {unit:words}); "
     "{taking:words}",
-    "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达 {gain:times} 倍（{rate:rate}"
+    "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达原来的 {gain:times} "
+    "倍（{rate:rate}"
     "[ → {free:rate}] {unit:words}）；{taking:words}"};
 inline constexpr Message kFedNothing{
     "verdict.fed-nothing",

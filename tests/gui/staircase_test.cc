@@ -86,7 +86,8 @@ TEST(StaircaseTest, WhatAStepChangesForTheNetworkIsNotOnlyAmongItsNotes) {
   report.plan.steps[0].risk = analyzer::Say<analyzer::words::kRiskDecoder>();
   EXPECT_EQ(StaircaseOf(report, Language::kEnglish).stairs[1].risk,
             "Changes what the network sees: pixels differ by a few levels");
-  EXPECT_EQ(StaircaseOf(report, Language::kChinese).stairs[1].risk, "改变网络所见：像素相差几级");
+  EXPECT_EQ(StaircaseOf(report, Language::kChinese).stairs[1].risk,
+            "会改变网络的输入：像素值相差几个灰度级");
 }
 
 // Two workers before and after the step.

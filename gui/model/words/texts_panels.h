@@ -207,7 +207,7 @@
   X(kMemoryMappedSumTip, "Shared memory counts several times: once for each process that has mapped it", \
     "共享部分重复计入：映射它的每个进程各计一次") \
   /* Ranks */ \
-  X(kRanks, "Ranks", "各 rank") \
+  X(kRanks, "Ranks", "rank 一览") \
   X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \
   X(kWorkersOfRank, "Workers of rank {}", "rank {} 的工作进程") \
   X(kRankWorkers, "workers", "工作进程") \

@@ -151,7 +151,7 @@
   X(kSearchHint, "Search: decode, batch 12, >5ms, cat.jpg", "搜索：解码、批次 12、>5ms、cat.jpg")  \
   X(kHits, "{} of {}", "{} / {}")                                                                  \
   X(kNoHits, "nothing found", "未找到")                                                            \
-  X(kFit, "Fit", "全部")                                                                           \
+  X(kFit, "Fit", "显示全部")                                                                       \
   X(kFitTip, "Whole trace (0 or Home)", "整个跟踪（0 或 Home）")                                   \
   X(kSelection, "Selection", "选区")                                                               \
   X(kSelectedTime, "{} selected", "已选 {}")                                                       \
@@ -203,7 +203,7 @@
     "GPU 上的耗时取自公开数据；曲线下方的说明列出来源。")                                          \
   X(kReset, "As recorded", "恢复为录制值")                                                         \
   X(kUseSuggestion, "Suggested", "采用建议")                                                       \
-  X(kRecordedPoint, "recorded", "录制")                                                            \
+  X(kRecordedPoint, "recorded", "录制时")                                                          \
   X(kChosenPoint, "chosen", "所选")                                                                \
   X(kRateOverWorkers, "Throughput over the number of workers", "吞吐量随工作进程数变化")           \
   X(kMemoryBudget, "budget {}", "预算 {}")                                                         \
