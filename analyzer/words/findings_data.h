@@ -25,7 +25,7 @@ inline constexpr Message kFewerTensors{
 
 inline constexpr Message kCollateSlow{
     "collate-slow.seen", "collating takes {collate_share:%0} of the time to make a batch",
-    "合批占制作批次时间的 {collate_share:%0}。"};
+    "合批占生成批次时间的 {collate_share:%0}。"};
 inline constexpr Message kSimplerCollate{
     "collate-slow.do",
     "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
@@ -119,7 +119,7 @@ inline constexpr Message kKeepInRam{
 inline constexpr Message kSlowDecoder{
     "slow-decoder.seen",
     "decoding, most of it by Pillow, takes {decode_share:%0} of the time to make batches",
-    "解码（大部分由 Pillow 完成）占制作批次时间的 {decode_share:%0}。"};
+    "解码（大部分由 Pillow 完成）占生成批次时间的 {decode_share:%0}。"};
 inline constexpr Message kFasterDecoder{
     "slow-decoder.do",
     "Decode with {first:text}[ or {second:text}] straight into an array or tensor; converting back "
@@ -187,7 +187,7 @@ inline constexpr Message kRepeatedWork{
     "in {epochs:count} epochs, {repeated_share:%0} of the time to make batches repeats earlier "
     "work: {samples:count sample} compared over {compared_epochs:count} epochs [all?were the same "
     "each time|were the same after {last:text} each time]",
-    "在 {epochs:count} 个 epoch 中，制作批次的时间有 {repeated_share:%0} 在重复先前的工作：在 "
+    "在 {epochs:count} 个 epoch 中，生成批次的时间有 {repeated_share:%0} 在重复先前的工作：在 "
     "{compared_epochs:count} 个 epoch 之间比较了 {samples:count} 个样本，[all?每次都相同|经 "
     "{last:text} 后每次都相同]。"};
 inline constexpr Message kStoreOnce{

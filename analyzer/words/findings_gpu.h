@@ -126,7 +126,7 @@ inline constexpr Message kCoreForTrainer{
     "内核的线程留出一个核心：减少此进程中的线程（torch.set_num_threads、OMP_NUM_THREADS）。|"
     "给训练进程留出一个核心：[fewer?num_workers={fewer:count}[nice?，或在 worker_init_fn 中调用 "
     "os.nice(10)]|[nice?在 worker_init_fn 中调用 "
-    "os.nice(10)|增加核心，或减少制作样本的线程的工作]]。]][predicted?"
+    "os.nice(10)|增加核心，或减少生成样本的线程的工作]]。]][predicted?"
     "预测为上限：训练步没有空闲时间。]"};
 
 inline constexpr Message kPreprocessingOnBusyGpu{

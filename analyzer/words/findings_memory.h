@@ -112,7 +112,7 @@ inline constexpr Message kAllocatorPageFaults{
     "allocator-page-faults.seen",
     "each sample causes {avoidable_per_sample:count} avoidable page faults, {cpu_share:%0} of the "
     "CPU time of making it: its memory was returned to the system after the sample before",
-    "每个样本引起 {avoidable_per_sample:count} 次可避免的缺页，占制作样本 CPU 时间的 "
+    "每个样本引起 {avoidable_per_sample:count} 次可避免的缺页，占生成样本 CPU 时间的 "
     "{cpu_share:%0}：其内存在上一个样本之后归还给了系统。"};
 inline constexpr Message kKeepMemory{
     "allocator-page-faults.do",

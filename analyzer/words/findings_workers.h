@@ -21,7 +21,7 @@ inline constexpr Message kRepeatsSamples{
 inline constexpr Message kNoWorkerProcesses{
     "no-worker-processes.seen",
     "batches are made in the training process, which waits {wait_fraction:%0} of the time",
-    "批次在训练进程中制作，训练进程有 {wait_fraction:%0} 的时间在等待。"};
+    "批次在训练进程中生成，训练进程有 {wait_fraction:%0} 的时间在等待。"};
 inline constexpr Message kStartWorkers{
     "no-worker-processes.do",
     "Set [threads?workers|num_workers][known?={workers:count} and "
@@ -65,7 +65,7 @@ inline constexpr Message kIdleWorkers{
     "at most {workers_with_batches:count} of {workers:count} workers made a batch in an epoch: the "
     "iterable dataset has too few shards",
     "每个 epoch 中，{workers:count} 个工作进程里最多只有 {workers_with_batches:count} "
-    "个制作过批次：可迭代数据集的分片太少。"};
+    "个生成过批次：可迭代数据集的分片太少。"};
 inline constexpr Message kMoreShards{
     "idle-workers.do",
     "Split the dataset into at least {workers:count} shards (a multiple of the workers) and give "
@@ -83,7 +83,7 @@ inline constexpr Message kCpuSaturated{
     "programs or threads of a library keep them waiting]|{cpu_saturation:%0} of the "
     "{usable_cores:3g} usable cores are in use while the loop waits]",
     "[crowded?核心已占满，但此次运行只得到 {usable_cores:3g} 个核心中的 {used:3g} 个："
-    "[squeeze?解码耗时为其 CPU 时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程制作批次时有 "
+    "[squeeze?解码耗时为其 CPU 时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程生成批次时有 "
     "{core_wait:%0} 的时间在等待核心，说明其他程序或某个库的线程使其等待]|循环等待时，"
     "{usable_cores:3g} 个可用核心已使用 {cpu_saturation:%0}]。"};
 inline constexpr Message kCheaperSamples{

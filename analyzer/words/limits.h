@@ -26,7 +26,7 @@ inline constexpr Message kEndsEarly{
     "epoch's {epoch:count} batches it has {batches:count}[, {made:count} of them with how they "
     "were made]]",
     "文件提前结束[，缺少{ends:words}[以及另外 {more:count} 个进程]的记录][；最后一个 epoch 的 "
-    "{epoch:count} 个批次中有 {batches:count} 个[，其中 {made:count} 个有制作过程的记录]]"};
+    "{epoch:count} 个批次中有 {batches:count} 个[，其中 {made:count} 个有生成过程的记录]]"};
 inline constexpr Message kNothingAfter{
     "lost.after", "[worker?worker {worker:count}|the training process] after {at:duration}",
     "[worker?工作进程 {worker:count} |训练进程]在 {at:duration} 之后"};

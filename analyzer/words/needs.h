@@ -18,7 +18,7 @@ inline constexpr Message kNeedsWorkers{
     "not enough: needs the batches of a loader, and this loop makes its data itself; with workers "
     "that make it beside the loop it would run at most {headroom:times} times as fast; load "
     "through torch.utils.data.DataLoader with num_workers=2 and record again",
-    "数据不足：需要加载器的批次，而此循环自己制作数据；由工作进程与循环并行制作，速度至多为原来的 "
+    "数据不足：需要加载器的批次，而此循环自己生成数据；由工作进程与循环并行生成，速度至多为原来的 "
     "{headroom:times} 倍；请通过 torch.utils.data.DataLoader（num_workers=2）加载，再重新录制"};
 inline constexpr Message kNeedsLoaderIn{
     "needs.loader-in", "{trace:text}: not enough: needs the batches of a loader, and none was seen",
@@ -35,7 +35,7 @@ inline constexpr Message kNeedsOneLoader{
     "not enough: this loop takes batches of several loaders in turn, and one of them starts anew "
     "all the time, was not seen making its batches, or is used on another thread; the simulation "
     "cannot do that; measure other settings with penstock sweep",
-    "数据不足：此循环轮流从多个加载器取批次，而其中某个加载器频繁重新开始、其批次的制作未被看到，或"
+    "数据不足：此循环轮流从多个加载器取批次，而其中某个加载器频繁重新开始、其批次的生成未被看到，或"
     "在另一线程中使用，模拟不支持；请用 penstock sweep 测量其他设置"};
 inline constexpr Message kNeedsOneLoaderForThat{
     "needs.one-loader-for-that",
@@ -51,17 +51,17 @@ inline constexpr Message kNeedsWholeSamples{
     "needs.whole-samples",
     "not enough: needs threads that make whole samples; stages with their own threads "
     "(--read-threads, --decode-threads, --augment-threads) are not simulated",
-    "数据不足：需要由线程制作完整样本；无法模拟各阶段使用独立线程的情形（--read-threads、"
+    "数据不足：需要由线程生成完整样本；无法模拟各阶段使用独立线程的情形（--read-threads、"
     "--decode-threads、--augment-threads）"};
 inline constexpr Message kNeedsMaking{
     "needs.making",
     "not enough: needs to know when each batch was made and from what, and {package:text} does not "
     "report that",
-    "数据不足：需要知道每个批次由什么组成、何时制作，而 {package:text} 不提供"};
+    "数据不足：需要知道每个批次由什么组成、何时生成，而 {package:text} 不提供"};
 inline constexpr Message kNeedsSight{
     "needs.sight",
     "not enough: needs to know how each batch was made, and for most that was not recorded",
-    "数据不足：需要知道每个批次的制作过程，而多数批次没有这一记录"};
+    "数据不足：需要知道每个批次的生成过程，而多数批次没有这一记录"};
 inline constexpr Message kNeedsStep{
     "needs.step",
     "not enough: needs the training step, and nothing shows that the thread that takes the batches "
@@ -152,7 +152,7 @@ inline constexpr Message kThreadsMoved{
     "law.threads",
     "the dataset's own threads would make samples beside the training loop instead of in a worker, "
     "and how fast they are there is not known",
-    "数据集自己的线程将在训练循环旁边而不是在工作进程中制作样本，其速度未知"};
+    "数据集自己的线程将在训练循环旁边而不是在工作进程中生成样本，其速度未知"};
 inline constexpr Message kBeyondShards{
     "law.shards",
     "the dataset gives only {most:count worker} anything to do: further ones would have no shard",
@@ -201,7 +201,7 @@ inline constexpr Message kNoTimeOfExcerpt{
 inline constexpr Message kNoQueue{
     "plot.no-queue",
     "there are no workers: a batch is made when the loop asks for it, and nothing queues",
-    "没有工作进程：批次在循环请求时才制作，没有排队"};
+    "没有工作进程：批次在循环请求时才生成，没有排队"};
 inline constexpr Message kQueueUnknown{
     "plot.queue-unknown",
     "the recording does not say how many workers there were, so whether batches queue is not known",

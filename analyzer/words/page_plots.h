@@ -28,7 +28,7 @@ inline constexpr Message kStageAxis{"plot.stages.axis", "share of the time of it
                                     "占所在组时间的比例（%）"};
 inline constexpr Message kWallTime{"plot.stages.wall", "wall time", "耗时"};
 inline constexpr Message kCpuTime{"plot.stages.cpu", "CPU time within it", "其中的 CPU 时间"};
-inline constexpr Message kMakingBatches{"plot.stages.making", "Making batches", "制作批次"};
+inline constexpr Message kMakingBatches{"plot.stages.making", "Making batches", "生成批次"};
 inline constexpr Message kTrainingLoop{"plot.stages.loop", "Training loop", "训练循环"};
 inline constexpr Message kStageTip{
     "plot.stages.tip",
@@ -44,7 +44,7 @@ inline constexpr Message kStageCaption{
     "Making batches: of the time spent in samples and batches, over all workers. Training loop: of "
     "the loop's time. A bar that is much longer than its CPU part waits: for storage, a lock, or a "
     "core.",
-    "制作批次：占所有工作进程用于样本和批次的时间。训练循环：占循环的时间。条形远长于其 CPU "
+    "生成批次：占所有工作进程用于样本和批次的时间。训练循环：占循环的时间。条形远长于其 CPU "
     "部分，表示在等待存储、锁或核心。"};
 
 // Gains.
@@ -107,7 +107,7 @@ inline constexpr Message kRowOfThread{"plot.timeline.thread", "thread {thread:co
 inline constexpr Message kRowOfName{"plot.timeline.named", "{name:text}", "{name:text}"};
 inline constexpr Message kRowOfLoading{"plot.timeline.loading", "loop: loading", "循环：加载"};
 inline constexpr Message kRowOfLoop{"plot.timeline.loop", "training loop", "训练循环"};
-inline constexpr Message kFetchLegend{"plot.timeline.fetch", "fetch (batch)", "制作批次"};
+inline constexpr Message kFetchLegend{"plot.timeline.fetch", "fetch (batch)", "生成批次"};
 inline constexpr Message kSampleLegend{"plot.timeline.sample", "rest of a sample",
                                        "样本的其余部分"};
 inline constexpr Message kSpanTip{"plot.timeline.tip",

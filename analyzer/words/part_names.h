@@ -13,7 +13,7 @@ namespace penstock::analyzer::words {
 inline constexpr std::array kPartNames = {
     Message{"part.read", "read", "读取"},         Message{"part.decode", "decode", "解码"},
     Message{"part.augment", "augment", "增强"},   Message{"part.sample", "sample", "样本"},
-    Message{"part.collate", "collate", "合批"},   Message{"part.fetch", "fetch", "制作批次"},
+    Message{"part.collate", "collate", "合批"},   Message{"part.fetch", "fetch", "生成批次"},
     Message{"part.put", "put", "入队"},           Message{"part.get", "get", "出队"},
     Message{"part.pin", "pin", "锁页"},           Message{"part.wait", "wait", "等待"},
     Message{"part.idle", "idle", "空闲"},         Message{"part.h2d", "h2d", "拷贝到 GPU"},

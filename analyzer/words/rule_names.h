@@ -14,7 +14,7 @@ inline constexpr std::array kRuleNames = {
     Message{"no-worker-processes", "no worker processes", "没有使用工作进程"},
     Message{"too-few-workers", "too few workers", "工作进程太少"},
     Message{"too-many-workers", "too many workers", "工作进程过多"},
-    Message{"idle-workers", "workers that never make a batch", "部分工作进程从未制作批次"},
+    Message{"idle-workers", "workers that never make a batch", "部分工作进程从未生成批次"},
     Message{"cpu-saturated", "too few CPU cores", "CPU 核心不足"},
     Message{"cpu-oversubscribed", "more threads than cores", "线程数超过核心数"},
     Message{"cpu-quota-or-affinity", "a CPU quota or affinity", "CPU 配额或亲和性受限"},

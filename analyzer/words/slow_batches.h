@@ -21,7 +21,7 @@ inline constexpr Message kSlowBatches{
     "[from?; all between {from:.1} s and {to:.1} s of the recording|"
     "[spread?; they are spread over the run]]",
     "[probed?实验之外的 ][rank {rank:count} 的 ]{batches:count} 个批次中最慢的 "
-    "[one?一个|{slow:count} 个]，制作耗时为中位批次（"
+    "[one?一个|{slow:count} 个]，生成耗时为中位批次（"
     "{median:duration}）的 {times:.1} 倍：多出的时间有 {share:%0} 在"
     "[stage?{stage:name}|数据集中不属于任何阶段的代码]"
     "[waits?；其中大部分是等待[crowded?，例如其他程序占用核心|（等核心、锁或存储）]|[computes?"
@@ -36,7 +36,7 @@ inline constexpr Message kNoSlowBatches{
     "[probed? outside the experiments] took {slowest:duration} to make, the median "
     "{median:duration}",
     "[even?没有明显慢于其余的批次|仅有个别批次明显慢于其余]：[probed?实验之外的 ]"
-    "[rank {rank:count} 的 ]{batches:count} 个批次中最慢的制作耗时 {slowest:duration}，中位数为 "
+    "[rank {rank:count} 的 ]{batches:count} 个批次中最慢的生成耗时 {slowest:duration}，中位数为 "
     "{median:duration}"};
 
 inline constexpr Message kFewToCompare{

@@ -81,8 +81,8 @@ inline constexpr Message kInTurn{
     "takes more of the time, but the loop waits for data {wait:%0} of it, and with {workers:count "
     "worker} beside the step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words})",
-    "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 {wait:%0} "
-    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达原来的 "
+    "数据与训练步轮流进行，因为批次由训练进程自己生成：训练步占用更多时间，但训练循环有 {wait:%0} "
+    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行生成，速度可达原来的 "
     "{gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kStepNotData{
@@ -172,7 +172,7 @@ inline constexpr Message kHandedOn{
     "hint: {part:words} takes most of the time to make batches].",
     "批次由程序第一个线程以外的线程取走，没有迹象表明该线程在训练；如果它把批次转交出去，"
     "就没有看到训练步，因此不知道速度能达到多少。该线程有 {wait:%0} "
-    "的时间在等待数据（{rate:rate} {unit:words}）[。线索：制作批次的时间多用于{part:words}]。"};
+    "的时间在等待数据（{rate:rate} {unit:words}）[。线索：生成批次的时间多用于{part:words}]。"};
 
 // Without a loader.
 inline constexpr Message kNoSpans{

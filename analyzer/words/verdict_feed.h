@@ -17,7 +17,7 @@ inline constexpr Message kFedFew{"fed.few",
 inline constexpr Message kFedNoLoop{
     "fed.no-loop",
     "no thread was seen that waits for the threads that make the data, or that keeps them waiting",
-    "没有看到哪个线程等待制作数据的线程，或使它们等待"};
+    "没有看到哪个线程等待生成数据的线程，或使它们等待"};
 inline constexpr Message kFedTie{
     "fed.tie",
     "they work all the time, but the loop was not seen to wait for them (it may check for "
@@ -43,7 +43,7 @@ inline constexpr Message kTakesAndMakes{
     "解码和增强"};
 inline constexpr Message kTakesOwn{"taking.own",
                                    "the loop makes its data itself, {own:%0} of the time",
-                                   "训练循环自己制作数据，占 {own:%0} 的时间"};
+                                   "训练循环自己生成数据，占 {own:%0} 的时间"};
 inline constexpr Message kFedBack{
     "verdict.fed-back",
     "{part:words} holds the run back: if it cost nothing, the run would be up to {gain:times}x as "

@@ -179,7 +179,7 @@
     "Load the data through a torch.utils.data.DataLoader, then record the program again:",         \
     "请先改用 torch.utils.data.DataLoader 加载数据，再重新录制：")                                 \
   X(kRecordMaking, "A recording of Penstock's own holds how batches are made:",                    \
-    "Penstock 自己的录制包含批次的制作过程：")                                                     \
+    "Penstock 自己的录制包含批次的生成过程：")                                                     \
   X(kMeasureSettings, "To measure other settings:", "测量其他设置：")                              \
   X(kNoLoaderIn, "{} holds no batches of a loader: record a run with a DataLoader.",               \
     "{} 中没有加载器的批次：请录制使用 DataLoader 的运行。")                                       \
@@ -198,7 +198,7 @@
   X(kNoGainSure, "No setting gains more than the error of the prediction. The best one:",          \
     "没有收益超出预测误差的设置。最好的一个：")                                                    \
   X(kBeyondSettings, "Beyond the loader's settings", "加载器设置之外")                             \
-  X(kHowMadeUnknown, "how batches are made was not recorded", "批次的制作过程未被录制")            \
+  X(kHowMadeUnknown, "how batches are made was not recorded", "批次的生成过程未被录制")            \
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \
   X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \

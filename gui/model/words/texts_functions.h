@@ -23,7 +23,7 @@
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
   X(kNoSampleFollowed, "no sample was followed", "没有跟踪到样本") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
-  X(kUnitOfWorkers, "{} of the time spent making batches", "占制作批次时间的 {}") \
+  X(kUnitOfWorkers, "{} of the time spent making batches", "占生成批次时间的 {}") \
   X(kUnitOfLoop, "{} of the training loop's time", "占训练循环时间的 {}") \
   X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
     "跟踪会拖慢调用：该时间的误差可达 {}。") \

@@ -163,7 +163,7 @@
   X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
   /* Workers and memory */ \
   X(kWorkerStartup, "begins first batch", "首个批次开始于") \
-  X(kWorkerStartupTip, "from the beginning of the epoch until it begins its first batch", "从 epoch 开始到其开始制作首个批次") \
+  X(kWorkerStartupTip, "from the beginning of the epoch until it begins its first batch", "从 epoch 开始到其开始生成首个批次") \
   X(kWorkerBatch, "per batch", "每批") \
   X(kWorkerBatches, "batches", "批次数") \
   X(kReadyNote, \
@@ -233,7 +233,7 @@
   /* Stages */ \
   X(kShareNote, \
     "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
-    "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
+    "占比：生成环节占生成批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "最慢的调用：{}") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "调用：{}，{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \

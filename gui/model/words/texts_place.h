@@ -31,7 +31,7 @@
   X(kNotPredictable, "not predicted: the verdict says why", "无法预测：原因见结论") \
   X(kStagesOfAllRanks, "the {} recorded ranks together", "录制到的 {} 个 rank 合计") \
   X(kSharesNest, "fetch contains sample and collate, sample contains read, decode and augment, wait may contain get: these shares do not add up", \
-    "制作批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
+    "生成批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
   X(kSharesOfStreams, "kernels and copies: sums over streams that may run at the same time; the GPU view counts each moment once", \
     "内核与拷贝：各流之和，各流可能同时运行；GPU 视图中每一时刻只计一次") \
   X(kRestOfSamples, "rest of samples: code in no named stage or transform, with its waiting for a core", \

@@ -17,7 +17,7 @@
     "选区内显示 {} 组（共 {} 组），{} 次调用，{}") \
   X(kGroupSumTip, \
     "Own time, as in the report: a call inside another call counts separately. Fetches and samples only contain other stages: they count only if the search names them.", \
-    "自身耗时（与报告一致）：嵌套其中的调用单独计时。制作批次与样本只是其他阶段的容器，仅在搜索中指定时计入。") \
+    "自身耗时（与报告一致）：嵌套其中的调用单独计时。生成批次与样本只是其他阶段的容器，仅在搜索中指定时计入。") \
   X(kGroupGoTip, "Click: the longest of these calls; the others are marked", \
     "单击：跳到其中最长的调用，其余同时标出") \
   X(kGroupCopy, "Copy as CSV", "复制为 CSV") \

@@ -70,12 +70,12 @@
   X(kPredictedOf, "Predicted by itself: {} {}, {}", "单独改动的预测：{} {}，{}")                   \
   X(kWorkersBusy, "Workers busy", "工作进程忙碌")                                                  \
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
-  X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行制作")                           \
+  X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行生成")                           \
   X(kLoader, "Loader", "加载器")                                                                   \
   X(kRibbonTitle, "One batch on its way", "一个批次的历程")                                        \
-  X(kMaking, "Made by a worker", "工作进程制作")                                                   \
-  X(kMakingSomewhere, "Made", "制作")                                                              \
-  X(kMakingAlone, "Made by the loop", "循环自行制作")                                              \
+  X(kMaking, "Made by a worker", "工作进程生成")                                                   \
+  X(kMakingSomewhere, "Made", "生成")                                                              \
+  X(kMakingAlone, "Made by the loop", "循环自行生成")                                              \
   X(kLoop, "Training loop", "训练循环")                                                            \
   X(kSideBySide, "{} ÷ {} workers = {} a batch", "{} ÷ {} 个工作进程 = 每批 {}")                   \
   X(kEachBatch, "{} each batch", "每批 {}")                                                        \
@@ -179,7 +179,7 @@
   X(kP99, "p99", "p99")                                                                            \
   X(kDurations, "How long one call of {} takes", "单次耗时分布：{}")                               \
   X(kShareOfCalls, "share of the calls", "占调用次数的比例")                                       \
-  X(kInMaking, "{}: share of the time spent making batches", "{}：占制作批次的时间")               \
+  X(kInMaking, "{}: share of the time spent making batches", "{}：占生成批次的时间")               \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
   X(kInLife, "{}: share of the life of the workers", "{}：占工作进程存活时间")                     \
   X(kInRun, "{}: share of the run, or of the selected time", "{}：占整个运行或所选时间")           \

@@ -50,7 +50,7 @@
   X(kSpanMoreFiles, "{}  and {} more", "{}  等，另有 {} 个") \
   X(kGoToSpanTip, "Click: go to this span", "单击：跳到此记录") \
   X(kTimeOfSample, "Time of the sample, as in the report", "样本的时间构成（与报告一致）") \
-  X(kTimeOfFetch, "Time of the batch's making, as in the report", "批次制作的时间构成（与报告一致）") \
+  X(kTimeOfFetch, "Time of the batch's making, as in the report", "批次生成的时间构成（与报告一致）") \
   X(kAugmentNamed, "{} ({} named transforms, {} the rest)", "{}（具名变换 {}，其余 {}）") \
   X(kAugmentRest, "{} (the rest, without a name)", "{}（其余部分，未具名）") \
   X(kAugmentTip, \
@@ -59,8 +59,8 @@
   X(kWayOfBatch, "Batch {} from index to delivery: {}", "批次 {} 从索引到交付：{}") \
   X(kWayQueue, "queued", "排队") \
   X(kWayQueueTip, "Its indices wait for a worker", "索引等待工作进程") \
-  X(kWayMade, "made", "制作") \
-  X(kWayMadeTip, "A worker, or the loop itself, makes it", "由工作进程或循环自身制作") \
+  X(kWayMade, "made", "生成") \
+  X(kWayMadeTip, "A worker, or the loop itself, makes it", "由工作进程或循环自身生成") \
   X(kWayHandover, "handed over", "交接") \
   X(kWayHandoverTip, "It is put into the queue of finished batches", "放入已完成批次的队列") \
   X(kWayReady, "ready", "就绪") \

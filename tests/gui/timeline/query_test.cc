@@ -152,7 +152,7 @@ TEST(SearchTest, ARankIsFoundWithoutTheOthers) {
 TEST_F(WalkTest, SearchFindsStagesNamesBatchesAndLengths) {
   EXPECT_THAT(Stages(Search(timeline_, *trace_, "decode").hits()), ElementsAre(StageId::kDecode));
   EXPECT_THAT(Stages(Search(timeline_, *trace_, "解码").hits()), ElementsAre(StageId::kDecode));
-  EXPECT_EQ(Search(timeline_, *trace_, "制作批次 批次 1").hits(),
+  EXPECT_EQ(Search(timeline_, *trace_, "生成批次 批次 1").hits(),
             Search(timeline_, *trace_, "fetch batch 1").hits());
   EXPECT_THAT(Stages(Search(timeline_, *trace_, "pil.LOAD").hits()), ElementsAre(StageId::kDecode));
   EXPECT_THAT(Stages(Search(timeline_, *trace_, "fetch batch 1").hits()),
