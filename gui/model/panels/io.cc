@@ -112,6 +112,13 @@ class Collector {
     AddToFile(thread, counted);
   }
 
+  // A decode counts for a file that was read before.
+  void AddDecode(StringId file, const Counted& counted) {
+    const auto found = places_.find(file.value);
+    if (found == places_.end()) return;
+    io_.files[found->second].decode += static_cast<double>(counted.wall) * 1e-9;
+  }
+
   void Finish() {
     io_.active = United(stretches_);
     io_.seen.Join(JoinedBins());
@@ -149,7 +156,7 @@ class Collector {
   }
 
  private:
-  static bool Longer(const FileRow& a, const FileRow& b) { return a.wall > b.wall; }
+  static bool Longer(const FileRow& a, const FileRow& b) { return a.total() > b.total(); }
 
   // How many bins are to be joined so that each holds many reads.
   [[nodiscard]] std::size_t JoinedBins() const {
@@ -281,7 +288,12 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   IoModel io;
   io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
   Collector collector(*extent.trace, analysis, io);
+  FileAtHand at_hand;
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
+    at_hand.Add(thread, counted);
+    if (counted.stage == StageId::kDecode && counted.outermost) {
+      collector.AddDecode(at_hand.Of(counted), counted);
+    }
     // A synthetic read is the wait before a read. It is time of the stage, but not a read.
     const bool reads = counted.stage == StageId::kRead && !counted.synthetic;
     if (reads && counted.outermost) collector.Add(thread, counted);
@@ -321,6 +333,8 @@ std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const
         return static_cast<double>(file.reads);
       case FileColumn::kBytes:
         return static_cast<double>(file.bytes);
+      case FileColumn::kTotal:
+        return file.total();
       case FileColumn::kRate:
         return file.rate();
       case FileColumn::kLongest:

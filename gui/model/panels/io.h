@@ -26,11 +26,14 @@ struct FileRow {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
   double wall = 0;                         // seconds inside the calls
+  double decode = 0;                       // seconds of decoding it, as far as FileAtHand knows
   std::array<std::uint32_t, 3> samples{};  // the first samples that it was read for
   std::uint32_t sample_count = 0;          // used entries of `samples`
   bool more_samples = false;               // it was read for more than these
   Call slowest;
 
+  // Seconds of reading and decoding it.
+  [[nodiscard]] double total() const { return wall + decode; }
   // Bytes per second; 0 if nothing was measured.
   [[nodiscard]] double rate() const { return wall > 0 ? static_cast<double>(bytes) / wall : 0; }
 };
@@ -39,7 +42,7 @@ struct FileRow {
 [[nodiscard]] std::string SamplesText(const FileRow& file, std::size_t most);
 
 // The columns of the table of files.
-enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kRate, kLongest };
+enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kTotal, kRate, kLongest };
 
 // Read sizes in ten bins per decade. A read of no bytes counts in bin 0, which begins at one byte.
 // Source of the edges: ISO 3, the series R10.

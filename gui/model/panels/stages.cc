@@ -139,9 +139,9 @@ class TailKeeper {
   Tail& tail_;
 };
 
-// Finds the file of each call. A call without a file gets the file of the last read for the same
-// sample of the same batch in the same process. Looks only at the threads of these calls, because
-// the reads of a sample are mostly on its own thread.
+// Finds the file of each call of a sample. A call without a file gets that of the last read for the
+// same sample of the same batch in the same process. Looks only at the threads of these calls,
+// because the reads of a sample are mostly on its own thread.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
   // The key includes the process, because each rank has batches with the same index and epoch.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint32_t>;
@@ -152,7 +152,7 @@ void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& ta
   std::set<std::uint32_t> threads;
   for (Call& call : tail.calls) {
     const SpanDetail& detail = call.detail;
-    call.file = detail.object;
+    if (detail.object.value != 0) call.file = detail.object;
     if (detail.object.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
     const std::uint32_t thread = call.thread.value;
     wanted[{process_of(thread), detail.batch, detail.generation, detail.sample}].push_back(&call);
@@ -171,6 +171,23 @@ void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& ta
       }
     });
   }
+}
+
+// To which totals the shares of these rows refer.
+std::string ShareBases(std::span<const StageLine> lines, Language language) {
+  std::string bases;
+  const auto add = [&](Text base, const auto& is_one) {
+    if (std::none_of(lines.begin(), lines.end(), is_one)) return;
+    if (!bases.empty()) bases += TextOf(Text::kClauseComma, language);
+    bases += TextOf(base, language);
+  };
+  add(Text::kShareOfMaking, [](const StageLine& line) { return line.of_workers; });
+  add(Text::kShareOfLoop, [](const StageLine& line) {
+    const StageId stage = line.id.stage;
+    return !line.of_workers && stage != StageId::kIdle && stage != StageId::kStartup;
+  });
+  add(Text::kShareOfLives, [](const StageLine& line) { return line.id.stage == StageId::kIdle; });
+  return bases;
 }
 
 Call StepOf(const traces::Trace& trace, const analyzer::LoopStep& step) {
@@ -195,7 +212,8 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
   };
   std::vector<std::string> notes;
   if (ranks > 1) notes.push_back(Filled(Text::kStagesOfAllRanks, language, ranks));
-  notes.emplace_back(TextOf(Text::kShareNote, language));
+  const std::string bases = ShareBases(lines, language);
+  if (!bases.empty()) notes.push_back(Filled(Text::kShareNote, language, bases));
   const auto of_device = [](const StageLine& line) {
     return line.id.stage == StageId::kKernel || line.id.stage == StageId::kH2d ||
            line.id.stage == StageId::kCopy;
@@ -323,7 +341,9 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const bool part = question.id.part.value != 0;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   const bool derived = question.id.stage == StageId::kStep && analyzer::DerivesSteps(run);
+  FileAtHand at_hand;
   const auto offer = [&](ThreadId thread, const Counted& counted) {
+    at_hand.Add(thread, counted);
     if (counted.stage != question.id.stage) return;
     // A synthetic read is the wait before a read. It is time of the stage, but not a call.
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
@@ -334,6 +354,7 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
     keeper.Offer(wall, [&] {
       Call call = CallOf(*extent.trace, thread, counted);
       call.wall = wall;
+      call.file = at_hand.Of(counted);
       return call;
     });
   };

@@ -52,6 +52,29 @@ void ForEachCall(const Extent& extent, const std::stop_token& stop,
   }
 }
 
+void FileAtHand::Add(ThreadId thread, const traces::Counted& counted) {
+  if (thread != thread_) *this = {};
+  thread_ = thread;
+  decoded_ = decoded_ || counted.stage == traces::StageId::kDecode;
+  const traces::Span& span = *counted.span;
+  const bool reads = counted.stage == traces::StageId::kRead && !counted.synthetic;
+  if (!reads || span.object.value == 0) return;
+  const bool first = file_.value == 0 || decoded_ || span.sample != sample_;
+  several_ = !first && (several_ || span.object != file_);
+  file_ = span.object;
+  sample_ = span.sample;
+  decoded_ = false;
+}
+
+StringId FileAtHand::Of(const traces::Counted& counted) const {
+  if (counted.stage != traces::StageId::kDecode) return {};
+  const traces::Span& span = *counted.span;
+  if (span.object.value != 0) return span.object;
+  const bool same =
+      span.sample == wire::kNoSample || sample_ == wire::kNoSample || span.sample == sample_;
+  return same && !several_ ? file_ : StringId{};
+}
+
 Call CallOf(const traces::Trace& trace, ThreadId thread, const traces::Counted& counted) {
   const traces::Span& span = *counted.span;
   Call call;

@@ -44,6 +44,23 @@ struct Call {
   SpanDetail detail;
   StringId file;  // the file of its sample; set by FindTail
 };
+// Follows the reads of a thread, to name the file that a decode is of when its span does not. It is
+// the file that the thread read last for the same sample. If the thread has read several since it
+// decoded, as an image and its label, none is named. Gets all calls in the order of ForEachCall().
+class FileAtHand {
+ public:
+  void Add(ThreadId thread, const traces::Counted& counted);
+  // The file of a decode, right after it was added; 0 if not known, and for calls of other stages.
+  [[nodiscard]] StringId Of(const traces::Counted& counted) const;
+
+ private:
+  ThreadId thread_;
+  StringId file_;
+  std::int64_t sample_ = wire::kNoSample;
+  bool several_ = false;
+  bool decoded_ = false;  // since `file_` was read
+};
+
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
                           const traces::Counted& counted);
 

@@ -63,6 +63,9 @@
   X(kIoSlowestFiles, "Files that took longest", "耗时最长的文件") \
   X(kIoSlowestShown, "{} of {} shown", "显示 {} / {}") \
   X(kIoColumnReads, "reads", "次数") \
+  X(kIoColumnTotal, "+ decode", "含解码") \
+  X(kIoTotalTip, "Reading and decoding together. A decode counts for the file that its thread read last for the same sample.", \
+    "读取与解码合计。解码计入其线程此前为同一样本最后读取的文件。") \
   X(kIoColumnRate, "speed", "速度") \
   X(kIoColumnLongest, "longest", "最长") \
   X(kIoColumnSamples, "sample ids", "样本编号") \
@@ -231,9 +234,10 @@
   X(kRanksOneSlow, "The other ranks wait {} of the loop for the data of rank {}.", "其他 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
   X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。") \
   /* Stages */ \
-  X(kShareNote, \
-    "share: of the time making batches; for stages of the loop, of its time; for idle, of the workers' lives", \
-    "占比：生成环节占生成批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
+  X(kShareNote, "share: {}", "占比：{}") \
+  X(kShareOfMaking, "of the time making data", "生成环节占生成数据的时间") \
+  X(kShareOfLoop, "for stages of the loop, of its time", "训练循环的环节占循环时间") \
+  X(kShareOfLives, "for idle, of the workers' lives", "空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "最慢的调用：{}") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "调用：{}，{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \

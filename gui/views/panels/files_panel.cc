@@ -26,6 +26,7 @@ constexpr std::array kFileColumns = {
     FileTableColumn{Text::kIoColumnReads, 0.8F, FileColumn::kReads},
     FileTableColumn{Text::kSpanBytes, 1.0F, FileColumn::kBytes},
     FileTableColumn{Text::kWall, 1.05F, FileColumn::kWall},
+    FileTableColumn{Text::kIoColumnTotal, 1.15F, FileColumn::kTotal},
     FileTableColumn{Text::kIoColumnLongest, 1.05F, FileColumn::kLongest},
     FileTableColumn{Text::kIoColumnRate, 1.15F, FileColumn::kRate}};
 
@@ -56,6 +57,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   cell(CountText(static_cast<double>(file.reads)));
   cell(BytesText(file.bytes));
   cell(DurationText(file.wall));
+  cell(file.decode > 0 ? DurationText(file.total()) : "–");
   cell(DurationText(static_cast<double>(file.slowest.wall) * 1e-9));
   cell(file.rate() > 0 ? BytesText(static_cast<std::uint64_t>(file.rate())) + "/s" : "–");
   ImGui::TableNextColumn();
@@ -115,7 +117,7 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
     for (const FileTableColumn& column : kFileColumns) {
       ImGuiTableColumnFlags sorting = ImGuiTableColumnFlags_PreferSortDescending;
       if (column.key == FileColumn::kPath) sorting = ImGuiTableColumnFlags_None;
-      if (column.key == FileColumn::kWall) sorting |= ImGuiTableColumnFlags_DefaultSort;
+      if (column.key == FileColumn::kTotal) sorting |= ImGuiTableColumnFlags_DefaultSort;
       ImGui::TableSetupColumn(ui.T(column.title), sorting, column.weight);
     }
     ImGui::TableSetupColumn(ui.T(Text::kIoColumnSamples), ImGuiTableColumnFlags_NoSort, 1.7F);
@@ -124,7 +126,8 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
     ImGui::TableHeader(ui.T(Text::kSpanFile));
     for (std::size_t i = 1; i < kFileColumns.size(); ++i) {
       ImGui::TableNextColumn();
-      HeadRight(ui, ui.T(kFileColumns[i].title), "");
+      const bool total = kFileColumns[i].key == FileColumn::kTotal;
+      HeadRight(ui, ui.T(kFileColumns[i].title), total ? ui.T(Text::kIoTotalTip) : "");
     }
     ImGui::TableNextColumn();
     HeadRight(ui, ui.T(Text::kIoColumnSamples), "");

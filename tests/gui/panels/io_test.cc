@@ -61,7 +61,7 @@ TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {
   std::uint64_t reads = 0;
   for (std::size_t i = 0; i < io.files.size(); ++i) {
     reads += io.files[i].reads;
-    EXPECT_LE(io.files[i].wall, io.files[0].wall);
+    EXPECT_LE(io.files[i].total(), io.files[0].total());
     EXPECT_EQ(io.files[i].sample_count, 3U);
     EXPECT_TRUE(io.files[i].more_samples);  // a file is read for 8 samples
   }
@@ -69,6 +69,37 @@ TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {
   const auto order = SortFiles(*document.trace, io.files, FileColumn::kPath, false);
   EXPECT_LT(document.trace->String(io.files[order[0]].object),
             document.trace->String(io.files[order[1]].object));
+}
+
+// File 7 is read as fast as the others, and decoded ten times as slowly.
+TEST(IoModelTest, AFileThatIsSlowToDecodeIsFirstOfAllThatWereReadAndDecoded) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const StringId slow = data.Intern("/data/train/7.jpg");
+  double decoded = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    StringId read;
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kRead) {
+        read = span.object;
+        span.sample = wire::kNoSample;
+        // Its reads are shorter, so that it is not the file that took longest to read.
+        if (read == slow) span.duration = TimeNs{span.duration.value - 1000};
+      }
+      if (span.stage != traces::StageId::kDecode) continue;
+      span.sample = wire::kNoSample;
+      if (read != slow) span.duration = TimeNs{span.duration.value / 10};
+      if (read == slow) decoded += static_cast<double>(span.duration.value) * 1e-9;
+    }
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const IoModel io = IoOf(document);
+  ASSERT_FALSE(io.files.empty());
+  EXPECT_EQ(io.files[0].object, slow);
+  EXPECT_NEAR(io.files[0].decode, decoded, 1e-6);
+  EXPECT_GT(decoded, 0);
+  const auto order = SortFiles(*document.trace, io.files, FileColumn::kTotal, true);
+  EXPECT_EQ(order[0], 0U);
+  EXPECT_LT(io.files[0].wall, io.files[1].wall);
 }
 
 TEST(IoModelTest, IdsOfSamplesAreWholeOrLeftOut) {

@@ -212,6 +212,36 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
   EXPECT_EQ(cell(StageId::kH2d, 0.13), "13 %");
 }
 
+// A loop without a loader has no samples: it reads two files, an image and its label, then decodes.
+TEST(StagesOfReadsTest, ADecodeWithoutASampleIsOfTheOneFileThatItsThreadReadBefore) {
+  traces::TraceData data;
+  data.processes.emplace_back().pid = 100;
+  data.threads.emplace_back().tid = 100;
+  auto& spans = data.spans.emplace_back();
+  const auto add = [&](StageId stage, const char* file) {
+    traces::Span span;
+    span.start = TimeNs{1'000'000 + 1'000 * static_cast<std::int64_t>(spans.size())};
+    span.duration = TimeNs{900 - static_cast<std::int64_t>(spans.size())};
+    span.stage = stage;
+    if (file != nullptr) span.object = data.Intern(file);
+    spans.push_back(span);
+  };
+  add(StageId::kRead, "/data/a.jpg");
+  add(StageId::kDecode, nullptr);
+  add(StageId::kRead, "/data/b.jpg");
+  add(StageId::kDecode, nullptr);
+  add(StageId::kRead, "/data/c.jpg");
+  add(StageId::kRead, "/data/c.txt");
+  add(StageId::kDecode, nullptr);
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const Tail tail = FindTail({document.trace.get(), std::nullopt}, *document.analysis,
+                             {.id = {StageId::kDecode, {}}});
+  ASSERT_EQ(tail.calls.size(), 3U);
+  EXPECT_EQ(document.trace->String(tail.calls[0].file), "/data/a.jpg");
+  EXPECT_EQ(document.trace->String(tail.calls[1].file), "/data/b.jpg");
+  EXPECT_EQ(tail.calls[2].file.value, 0U);
+}
+
 TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   const auto lines = Lines();
   const auto notes = ShareNotes(lines, 1, Language::kEnglish);
@@ -221,6 +251,11 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   StageLine wait;
   wait.id.stage = StageId::kWait;
   EXPECT_EQ(ShareNotes({&wait, 1}, 1, Language::kEnglish).size(), 1U);
+  StageLine decode;  // of a run without a loader
+  decode.id.stage = StageId::kDecode;
+  decode.of_workers = true;
+  EXPECT_EQ(ShareNotes({&decode, 1}, 1, Language::kEnglish).front(),
+            "share: of the time making data");
   EXPECT_EQ(ShareNotes({&wait, 1}, 3, Language::kEnglish).front(), "the 3 recorded ranks together");
   StageLine kernel;
   kernel.id.stage = StageId::kKernel;
