@@ -62,15 +62,15 @@ void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   ImGui::Dummy({1, ui.Px(1)});
   for (const analyzer::Finding* finding : findings) DrawFinding(ui, workspace, *finding, width);
-  if (findings.empty()) Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoFindingsHere), width);
-  for (const analyzer::NotChecked& missing : report.not_checked) {
-    analyzer::NotChecked here{{}, missing.needs};
-    for (const std::string_view id : missing.ids) {
-      if (std::find(ids.begin(), ids.end(), id) != ids.end()) here.ids.push_back(id);
-    }
-    if (here.ids.empty()) continue;
+  const auto unchecked = UncheckedAmong(report, ids);
+  const bool all = std::any_of(unchecked.begin(), unchecked.end(),
+                               [](const auto& missing) { return missing.ids.empty(); });
+  if (findings.empty() && !all) {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoFindingsHere), width);
+  }
+  for (const analyzer::NotChecked& missing : unchecked) {
     Paragraph(ui, ui.small, p.dim,
-              ui.F(Text::kNeedsFor, Render(analyzer::Unchecked(here), ui.language)), width);
+              ui.F(Text::kNeedsFor, Render(analyzer::Unchecked(missing), ui.language)), width);
   }
   EndArea();
 }

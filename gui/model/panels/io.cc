@@ -380,4 +380,17 @@ std::vector<const analyzer::Finding*> FindingsAmong(const analyzer::Report& repo
   return found;
 }
 
+std::vector<analyzer::NotChecked> UncheckedAmong(const analyzer::Report& report,
+                                                 std::span<const std::string_view> ids) {
+  std::vector<analyzer::NotChecked> unchecked;
+  for (const analyzer::NotChecked& missing : report.not_checked) {
+    analyzer::NotChecked here{{}, missing.needs};
+    for (const std::string_view id : missing.ids) {
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) here.ids.push_back(id);
+    }
+    if (missing.ids.empty() || !here.ids.empty()) unchecked.push_back(std::move(here));
+  }
+  return unchecked;
+}
+
 }  // namespace penstock::gui

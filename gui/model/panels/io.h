@@ -124,6 +124,10 @@ struct DataSet {
 // The findings of `report` that have one of these ids, in the report's order.
 [[nodiscard]] std::vector<const analyzer::Finding*> FindingsAmong(
     const analyzer::Report& report, std::span<const std::string_view> ids);
+// What the recording lacks for rules with one of these ids. An entry without ids is about all
+// rules.
+[[nodiscard]] std::vector<analyzer::NotChecked> UncheckedAmong(
+    const analyzer::Report& report, std::span<const std::string_view> ids);
 inline constexpr std::array<std::string_view, 7> kReadFindings = {
     "slow-storage",     "cold-cache",           "small-files",          "fits-in-ram",
     "serialised-reads", "too-many-descriptors", "connection-not-reused"};

@@ -298,6 +298,21 @@ TEST(SeriesTest, JoinedBinsKeepTheSum) {
   EXPECT_DOUBLE_EQ(series.to(), 12);
 }
 
+TEST(IoModelTest, RulesThatNeedALoaderAreSaidNotToBeCheckedHereToo) {
+  const auto trace = traces::MakeTrace({});
+  const analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  ASSERT_FALSE(report.diagnosis.loader);
+  const auto unchecked = UncheckedAmong(report, kReadFindings);
+  ASSERT_EQ(unchecked.size(), 1U);
+  EXPECT_TRUE(unchecked[0].ids.empty());
+  analyzer::Report of_one = report;
+  of_one.not_checked[0].ids = {"small-files", "slow-worker"};
+  ASSERT_EQ(UncheckedAmong(of_one, kReadFindings).size(), 1U);
+  EXPECT_EQ(UncheckedAmong(of_one, kReadFindings)[0].ids.size(), 1U);
+  of_one.not_checked[0].ids = {"slow-worker"};
+  EXPECT_TRUE(UncheckedAmong(of_one, kReadFindings).empty());
+}
+
 TEST(SeriesTest, SpreadsByTheShareOfEachBin) {
   Series series(0, 10, 10);
   series.Spread(1.5, 3.5, 8);
