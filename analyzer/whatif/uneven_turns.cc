@@ -2,6 +2,7 @@
 #include "analyzer/whatif/uneven_turns.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -106,6 +107,7 @@ std::optional<Statement> OneWorkerIsSlower(const std::vector<Configuration>& rat
                                            const LoaderFacts& facts) {
   constexpr double kSlower = 1.03;
   constexpr double kMostOfIt = 0.5;
+  constexpr double kNotable = 0.1;  // of the cost: the memory of samples is named from here on
   const auto with = [&rates](int workers) {
     return std::find_if(rates.begin(), rates.end(),
                         [workers](const Configuration& one) { return one.workers == workers; });
@@ -117,9 +119,12 @@ std::optional<Statement> OneWorkerIsSlower(const std::vector<Configuration>& rat
   const double slower = one->predicted.rate.estimate;
   if (!(slower > 0) || without < kSlower * slower) return std::nullopt;
   const double longer = one->batch * (1 / slower - 1 / without);  // seconds a batch
-  const double cost = facts.fresh.batch + one->batch * facts.fresh.sample + facts.fresh.touch;
-  if (cost < kMostOfIt * longer) return std::nullopt;
-  return Say<words::kOneWorkerIsSlower>(Give<"cost">(cost));
+  const double of_samples = one->batch * facts.fresh.sample;
+  const double cost = facts.fresh.batch + of_samples + facts.fresh.touch;
+  if (!(cost > 0) || cost < kMostOfIt * longer) return std::nullopt;
+  const double digit = std::pow(10.0, std::floor(std::log10(cost)) - 1);  // the second of `cost`
+  return Say<words::kOneWorkerIsSlower>(Give<"cost">(std::round(cost / digit) * digit),
+                                        Give<"samples">(of_samples > kNotable * cost));
 }
 
 }  // namespace penstock::analyzer

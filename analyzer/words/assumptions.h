@@ -66,10 +66,12 @@ inline constexpr Message kUnevenTurns{
     "其中一个分到的工作是平均值的 {uneven:times} 倍"};
 inline constexpr Message kOneWorkerIsSlower{
     "assumed.one-worker-is-slower",
-    "1 worker is slower than none: in a worker the memory of each batch is new, which costs about "
-    "{cost:ms.1} ms of CPU time a batch",
-    "1 个工作进程比没有工作进程更慢：在工作进程中，每个批次都用新的内存，每批约多花 {cost:ms.1} "
-    "ms 的 CPU 时间"};
+    "1 worker is slower than none: in a worker the memory of [samples?samples and batch|each "
+    "batch] "
+    "is mapped anew, which costs about {cost:ms5g} ms of CPU time a batch",
+    "1 "
+    "个工作进程比没有工作进程更慢：在工作进程中，[samples?样本与批次|每个批次]的内存都要重新映射，"
+    "每批约多花 {cost:ms5g} ms的 CPU 时间"};
 inline constexpr Message kReadsTakeTurns{"assumed.reads-take-turns",
                                          "reads of different workers hardly ever overlapped: the "
                                          "prediction assumes that they wait for a "

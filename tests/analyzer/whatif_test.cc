@@ -332,10 +332,16 @@ TEST(GridTest, SaysWhyOneWorkerIsSlowerThanNone) {
   facts.fresh.sample = 1e-3;
   const auto said = OneWorkerIsSlower(rates, facts);
   ASSERT_TRUE(said);
-  EXPECT_NE(English(*said).find("about 20.0 ms of CPU time a batch"), std::string::npos)
+  EXPECT_NE(English(*said).find("samples and batch is mapped anew, which costs about 20 ms"),
+            std::string::npos)
       << English(*said);
   facts.fresh.sample = 0;  // the memory explains too little
   EXPECT_FALSE(OneWorkerIsSlower(rates, facts));
+  facts.fresh.batch = 104.9e-3;
+  EXPECT_NE(English(*OneWorkerIsSlower(rates, facts))
+                .find("of each batch is mapped anew, which "
+                      "costs about 100 ms"),
+            std::string::npos);
   rates[1].predicted.rate.estimate = 160;
   EXPECT_FALSE(OneWorkerIsSlower(rates, facts));
 }
