@@ -11,7 +11,7 @@
   X(kFunctionsCommand, "Functions: where the Python time goes", "函数：Python 时间的去向") \
   X(kUnitSample, "A sample", "一个样本") \
   X(kUnitBatch, "Collating a batch", "一次合批") \
-  X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
+  X(kUnitStep, "A step, Python side", "一个训练步（Python 侧）") \
   X(kFollowedSamples, "{} in {} of {} samples, followed call by call", \
     "{}：逐个调用跟踪了 {} / {} 个样本") \
   X(kFollowedBatches, "{} in {} of {} batches, followed call by call", \
@@ -21,7 +21,8 @@
   X(kUnitFew, "few: others may differ", "数量少，其余可能不同") \
   X(kUnitMean, "mean of all: {}", "全部的平均：{}") \
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
-  X(kNoSampleFollowed, "no sample was followed", "没有跟踪到样本") \
+  X(kNoSampleFollowed, "no sample could be followed within 0.2 % of the time: record longer", \
+    "在 0.2 % 的时间预算内没能跟踪样本：请录制更长时间") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
   X(kUnitOfWorkers, "{} of the time spent making batches", "占生成批次时间的 {}") \
   X(kUnitOfLoop, "{} of the training loop's time", "占训练循环时间的 {}") \

@@ -309,6 +309,10 @@ TEST(NoFunctionsTest, StepsAloneAreToldFromSamples) {
   const FunctionsModel steps = model_of(std::move(data));
   ASSERT_FALSE(steps.profiles.empty());
   EXPECT_TRUE(steps.without_samples);
+  EXPECT_NE(TextOf(Text::kNoSampleFollowed, Language::kEnglish).find("record longer"),
+            std::string_view::npos);
+  // Most of a step may be a wait for the device, or a sleep.
+  EXPECT_EQ(TextOf(Text::kUnitStep, Language::kEnglish).find("CPU"), std::string_view::npos);
 }
 
 TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
