@@ -40,6 +40,10 @@ TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
   const NextCommand own = NextOf("python a.py", missing);
   EXPECT_EQ(own.how, Text::kLoadThroughLoader);
   EXPECT_EQ(own.command, "penstock record -- python a.py");
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    // As the plan says, which is beside it.
+    EXPECT_NE(TextOf(own.how, language).find("num_workers=2"), std::string_view::npos);
+  }
   EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsLoader>()).how, own.how);
   const NextCommand imported = NextOf("", missing);
   EXPECT_EQ(imported.how, Text::kRecordLoader);

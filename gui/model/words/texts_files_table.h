@@ -172,12 +172,10 @@
   X(kNoLoaderWhy,                                                                                  \
     "This view is about the batches of a DataLoader, or of another loader that Penstock knows.",   \
     "此视图显示 DataLoader 或 Penstock 支持的其他加载器的批次。")                                  \
-  X(kNoSuggestion, "No loader was recorded, so there are no settings to suggest.",                 \
-    "没有录制到加载器，因此没有可建议的设置。")                                                    \
   X(kRecordLoader, "To record a run with a DataLoader:", "录制一次使用 DataLoader 的运行：")       \
   X(kLoadThroughLoader,                                                                            \
-    "Load the data through a torch.utils.data.DataLoader, then record the program again:",         \
-    "请先改用 torch.utils.data.DataLoader 加载数据，再重新录制：")                                 \
+    "Load the data through torch.utils.data.DataLoader with num_workers=2, then record again:",    \
+    "请先改用 torch.utils.data.DataLoader（num_workers=2）加载数据，再重新录制：")                 \
   X(kRecordMaking, "A recording of Penstock's own holds how batches are made:",                    \
     "Penstock 自己的录制包含批次的生成过程：")                                                     \
   X(kMeasureSettings, "To measure other settings:", "测量其他设置：")                              \

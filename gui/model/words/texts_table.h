@@ -211,7 +211,8 @@
   X(kTooMuchMemory, "does not fit into memory", "超出内存预算")                                    \
   X(kCannotPredictThis, "This cannot be predicted from the recording.",                            \
     "无法根据此次录制预测此项。")                                                                  \
-  X(kCannotPredict, "Nothing can be predicted from this recording.", "无法根据此次录制进行预测。") \
+  X(kCannotPredict, "No other setting can be predicted from this recording.",                      \
+    "无法根据此次录制预测其他设置。")                                                              \
   X(kKeys, "Keys and mouse", "键盘与鼠标")                                                         \
   X(kKeyZoom, "zoom at the pointer", "以指针为中心缩放")                                           \
   X(kKeyPan, "move left and right", "左右移动")                                                    \

@@ -164,9 +164,11 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   }
   y += card_height + gap;
 
-  const float ribbon_height = ui.Px(140);
-  DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
-  y += ribbon_height + gap;
+  if (report.diagnosis.run.has_loader()) {
+    const float ribbon_height = ui.Px(140);
+    DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
+    y += ribbon_height + gap;
+  }
 
   if (over_time) {
     DrawLoopRate(ui, workspace, {{area.min.x, y}, {area.max.x, y + ui.Px(kLoopRateHeight)}});

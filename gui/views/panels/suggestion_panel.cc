@@ -210,8 +210,7 @@ float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area
     Paragraph(ui, ui.body, p.text, Typeset(keep), width);
   } else {
     const Nothing nothing = NoLoader(workspace);
-    Paragraph(ui, ui.body, p.text, ui.T(Text::kNoSuggestion), width);
-    Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
+    Paragraph(ui, ui.body, p.text, ui.T(nothing.how), width);
     CodeBox(ui, workspace, nothing.command, width);
   }
   if (loader) DrawOtherChanges(ui, report, width);
