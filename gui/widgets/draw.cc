@@ -284,8 +284,9 @@ void Tip(const Ui& ui, std::string_view text) {
 }
 
 void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
-                   float width) {
-  const std::string shown = Elided(font, text, width);
+                   float width, std::string_view brief) {
+  const bool fits = brief.empty() || TextWidth(font, text) <= width;
+  const std::string shown = Elided(font, fits ? text : brief, width);
   DrawText(ImGui::GetWindowDrawList(), font, at, colour, shown);
   if (shown == text || !ImGui::IsWindowHovered()) return;
   const ImVec2 end{at.x + TextWidth(font, shown), at.y + FontPixels(font)};

@@ -82,8 +82,9 @@ bool SmallPill(const Ui& ui, const char* label);
 void Tip(const Ui& ui, std::string_view text);
 // Draws text at `at` in the current window. If the text is wider than `width`, it ends with an
 // ellipsis, and a tip shows the whole text.
+// `brief`, if there is one, takes its place before it is cut.
 void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
-                   float width);
+                   float width, std::string_view brief = {});
 
 // Draws a dashed horizontal line.
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -66,6 +67,17 @@ std::string GroupName(const Timeline& timeline, const Group& group,
     }
   }
   return ranked ? Filled(Text::kOfRank, language, group.rank, name) : name;
+}
+
+std::vector<std::string> WithoutFiles(const std::vector<std::string>& loaders) {
+  std::vector<std::string> names = loaders;
+  std::set<std::string> told;
+  for (std::string& name : names) {
+    const std::size_t line = name.rfind(':');
+    if (line != std::string::npos) name = "…" + name.substr(line);
+    if (!name.empty() && !told.insert(name).second) return loaders;
+  }
+  return names;
 }
 
 }  // namespace penstock::gui

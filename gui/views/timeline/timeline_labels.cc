@@ -83,8 +83,13 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
   const Group& group = canvas.timeline.groups[row.group];
   const std::string pid = std::to_string(group.pid);
   const float room = canvas.labels.max.x - left - ui.Px(8) - TextWidth(ui.small, pid);
+  // The files of loaders are shortened first.
+  const std::string brief =
+      group.other_loader ? GroupName(canvas.timeline, group,
+                                     WithoutFiles(canvas.workspace.LoadersById()), ui.language)
+                         : "";
   DrawShortened(ui, ui.strong, {left, y}, Ink(p.text), GroupLabel(ui, canvas.workspace, group),
-                room - ui.Px(6));
+                room - ui.Px(6), brief);
   DrawTextRight(list, ui.small, canvas.labels.max.x - ui.Px(8), y + ui.Px(1.5F), Ink(p.dim), pid);
 }
 
