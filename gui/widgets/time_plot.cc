@@ -166,7 +166,9 @@ std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, cons
   axes.x_text = [length](double x) { return SecondsText(x, length / 2); };
   axes.y_text = plot.text;
   std::vector<PlotLine> legend;
-  for (const TimeLine& line : plot.lines) legend.push_back({line.name, line.colour, {}, false});
+  for (const TimeLine& line : plot.lines) {
+    legend.push_back({line.legend.value_or(line.name), line.colour, {}, false});
+  }
   const PlotFrame frame = BeginPlot(ui, area, axes, legend);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(frame.area.min, {frame.area.max.x, frame.area.max.y + 1}, true);

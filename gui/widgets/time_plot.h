@@ -23,6 +23,7 @@ struct TimeLine {
   double from = 0;
   double width = 0;
   bool filled = false;
+  std::optional<std::string> legend{};  // instead of `name`; "": not in the legend
 };
 
 // A time at which something changed.

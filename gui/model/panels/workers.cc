@@ -13,6 +13,7 @@
 #include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
+#include "gui/model/timeline/epochs.h"
 
 namespace penstock::gui {
 namespace {
@@ -132,6 +133,49 @@ void MarkNamesakes(const traces::Trace& trace, WorkersModel& model) {
   for (WorkerLine& line : model.workers) mark(line);
   for (auto& curves : model.memory) {
     for (MemoryCurve& curve : curves) mark(curve);
+  }
+}
+
+// Which loader a worker process serves, and from which epoch on.
+struct Service {
+  const LoaderRun* loader = nullptr;
+  Generation first = 0;
+};
+
+// Tells the loaders and epochs of workers that have the same number.
+void MarkEpochs(const traces::Trace& trace, const Analysis& analysis, WorkersModel& model) {
+  const std::span<const traces::ProcessInfo> processes = trace.processes();
+  std::map<std::uint32_t, Service> services;  // by process
+  std::vector<Generation> found;
+  for (const LoaderRun& run : analysis.report.diagnosis.run.loaders) {
+    for (const Batch& batch : run.batches) {
+      found.push_back(batch.key.generation);
+      if (batch.worker_process < 0) continue;
+      const auto process = static_cast<std::uint32_t>(batch.worker_process);
+      Service& service =
+          services.try_emplace(process, Service{&run, batch.key.generation}).first->second;
+      service.first = std::min(service.first, batch.key.generation);
+    }
+  }
+  const Epochs epochs(trace, std::move(found));
+  std::map<std::pair<const LoaderRun*, std::int32_t>, int> count;  // by loader and number
+  for (const auto& [process, service] : services) {
+    if (process < processes.size()) ++count[{service.loader, processes[process].worker_id}];
+  }
+  const auto epoch_of = [&](const auto& one) -> std::uint32_t {
+    const auto service = services.find(one.process);
+    if (service == services.end()) return 0;
+    const bool anew = count[{service->second.loader, one.worker_id}] > 1;
+    return anew ? epochs.NumberOf(service->second.first) : 0;
+  };
+  const bool several = LoaderNames(analysis.report).size() > 1;
+  for (WorkerLine& line : model.workers) line.epoch = epoch_of(line);
+  for (auto& curves : model.memory) {
+    for (MemoryCurve& curve : curves) {
+      curve.epoch = epoch_of(curve);
+      const auto service = services.find(curve.process);
+      if (several && service != services.end()) curve.loader = service->second.loader->name;
+    }
   }
 }
 
@@ -268,10 +312,16 @@ std::string MemoryNoteText(const analyzer::Statement& note, const std::string& l
   return loader.empty() ? text : Filled(Text::kNamed, language, loader, text);
 }
 
-std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
-                         Language language) {
-  return namesake ? Filled(Text::kWorkerOfPid, language, worker_id, pid)
-                  : Filled(Text::kWorkerN, language, worker_id);
+std::string NameOfCurve(const MemoryCurve& curve, Language language) {
+  if (curve.consumer) return std::string(TextOf(Text::kTrainingProcess, language));
+  if (curve.worker_id < 0) return curve.name;
+  const std::string name = NameOfWorker(curve, language);
+  return curve.loader.empty() ? name : name + " · " + curve.loader;
+}
+
+std::string KindOfCurve(const MemoryCurve& curve, Language language) {
+  if (curve.consumer || curve.worker_id < 0) return NameOfCurve(curve, language);
+  return curve.loader.empty() ? Filled(Text::kWorkerN, language, curve.worker_id) : curve.loader;
 }
 
 std::string MemoryText(const WorkerLine& worker) {
@@ -368,6 +418,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     if (ours && series.at.size() >= 2) model.shared = curve_of(UntilTheEnd(series, run));
   }
   MarkNamesakes(trace, model);
+  MarkEpochs(trace, analysis, model);
   PutOwnFirst(run, model);
   GiveColours(model);
   return model;

@@ -33,8 +33,9 @@ struct WorkerLine {
   std::int32_t worker_id = -1;
   std::uint32_t process = 0;  // index into Trace::processes()
   std::uint32_t pid = 0;
-  bool namesake = false;  // another process of its rank has the same `worker_id`: it is a worker of
-                          // another loader or epoch
+  bool namesake = false;    // another process of its rank has the same `worker_id`: it is a worker
+                            // of another loader or epoch
+  std::uint32_t epoch = 0;  // its first one, from 1, if its loader starts workers for each epoch
   std::uint64_t batches = 0;
   double busy = 0;      // seconds making batches
   double cpu = 0;       // the part of it spent computing
@@ -63,8 +64,10 @@ struct MemoryCurve {
   std::string name;  // the name of its program
   Curve curve;       // bytes
   std::uint32_t pid = 0;
-  bool namesake = false;   // as in WorkerLine
-  std::size_t colour = 0;  // 0: that of text, for one training process; else 1, 2, ...
+  bool namesake = false;    // as in WorkerLine
+  std::uint32_t epoch = 0;  // as in WorkerLine
+  std::string loader{};     // of a worker, if there are several loaders
+  std::size_t colour = 0;   // 0: that of text, for one training process; else 1, 2, ...
 };
 
 struct WorkersModel {
@@ -99,9 +102,22 @@ struct WorkersModel {
 // then comes first; else "".
 [[nodiscard]] std::string MemoryNoteText(const analyzer::Statement& note, const std::string& loader,
                                          Language language);
-// "worker 0"; "worker 0, pid 4711" for one that has a namesake.
-[[nodiscard]] std::string NameOfWorker(std::int32_t worker_id, std::uint32_t pid, bool namesake,
-                                       Language language);
+// "worker 0"; "worker 0 · epoch 3" for one that has a namesake, as in the timeline, or "worker 0,
+// pid 4711" if its epoch does not tell it from them.
+template <class Worker>
+[[nodiscard]] std::string NameOfWorker(const Worker& worker, Language language) {
+  if (!worker.namesake) return Filled(Text::kWorkerN, language, worker.worker_id);
+  if (worker.epoch == 0) {
+    return Filled(Text::kWorkerOfPid, language, worker.worker_id, worker.pid);
+  }
+  return Filled(Text::kWorkerN, language, worker.worker_id) + " · " +
+         Filled(Text::kEpochN, language, worker.epoch);
+}
+// The name of a curve: that of its worker, with its loader if there are several, or of its program.
+[[nodiscard]] std::string NameOfCurve(const MemoryCurve& curve, Language language);
+// The name of all curves that have its colour: its loader if there are several, else the number of
+// its worker.
+[[nodiscard]] std::string KindOfCurve(const MemoryCurve& curve, Language language);
 
 // The cells of a worker: its memory with the kind ("400 MB RSS"); how its time for a batch and its
 // memory compare and grow, or why that is not known.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -35,21 +37,13 @@ Rgb Between(Rgb a, Rgb b) {
   return {middle(a.r, b.r), middle(a.g, b.g), middle(a.b, b.b)};
 }
 
-std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
-  if (curve.consumer) return ui.T(Text::kTrainingProcess);
-  if (curve.worker_id >= 0) {
-    return NameOfWorker(curve.worker_id, curve.pid, curve.namesake, ui.language);
-  }
-  return curve.name;
-}
-
-// The name of a process; with several ranks the rank comes first.
-std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve) {
+// `name`, the name of a process; with several ranks the rank comes first.
+std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve,
+                           const std::string& name) {
   const auto processes = workspace.Shown().trace->processes();
   const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
   const std::int32_t rank = curve.process < processes.size() ? processes[curve.process].rank : -1;
-  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + CurveName(ui, curve)
-                            : CurveName(ui, curve);
+  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + name : name;
 }
 
 Rgb ToneOf(const Ui& ui, analyzer::Severity severity) {
@@ -143,6 +137,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                           model.shared.at, model.shared.value, 0, 0, false});
     plot.most = std::max(plot.most, model.shared.high);
   }
+  std::map<std::string, std::size_t> kinds;  // the places of their colours
   const auto chosen = workspace.ChosenWorker();
   const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
   const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
@@ -151,13 +146,21 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
     plot.most = std::max(plot.most, curve.curve.high);
     samples = std::max(samples, curve.curve.at.size());
     if (alike > 0) continue;
-    Rgb colour = curve.colour == 0
-                     ? p.text
-                     : StageColour(kColours[(curve.colour - 1) % kColours.size()], ui.theme);
+    const std::string kind = NameAmongRanks(ui, workspace, curve, KindOfCurve(curve, ui.language));
+    std::size_t place = 0;
+    bool first = true;
+    if (curve.colour != 0) {
+      const auto known = kinds.try_emplace(kind, kinds.size());
+      place = known.first->second;
+      first = known.second;
+    }
+    Rgb colour =
+        curve.colour == 0 ? p.text : StageColour(kColours[place % kColours.size()], ui.theme);
     // If a worker is chosen, the curves of the other processes stay visible in a dim colour.
     if (one && !is_chosen(curve)) colour = Between(p.line, p.dim);
-    plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
-                          curve.curve.value, 0, 0, false});
+    plot.lines.push_back({NameAmongRanks(ui, workspace, curve, NameOfCurve(curve, ui.language)),
+                          colour, curve.curve.at, curve.curve.value, 0, 0, false,
+                          first ? kind : std::string()});
   }
   if (alike > 0) {
     // Curves that coincide are one line. It is that of the process with the most samples.

@@ -68,7 +68,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker, Text 
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const bool chosen = workspace.ChosenWorker() == worker.process;
-  const std::string name = NameOfWorker(worker.worker_id, worker.pid, worker.namesake, ui.language);
+  const std::string name = NameOfWorker(worker, ui.language);
   if (ImGui::Selectable(name.c_str(), chosen,
                         ImGuiSelectableFlags_SpanAllColumns | kMayBeCovered)) {
     const bool again = workspace.workers.chosen == worker.process;

@@ -116,22 +116,39 @@ TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
   EXPECT_NEAR(straggler.slowdown, 17.5 / 7.5, 0.05);
 }
 
-TEST(WorkersModelTest, WorkersOfOneNumberAreToldApartByTheirPids) {
+TEST(WorkersModelTest, WorkersOfOneNumberAreToldApartByTheirEpochs) {
   Synthetic run;
   run.workers = 2;
   for (const WorkerLine& line : WorkersOf(MakeSynthetic(run)).workers) {
     EXPECT_FALSE(line.namesake);
-    EXPECT_EQ(NameOfWorker(line.worker_id, line.pid, line.namesake, Language::kEnglish),
-              "worker " + std::to_string(line.worker_id));
+    EXPECT_EQ(NameOfWorker(line, Language::kEnglish), "worker " + std::to_string(line.worker_id));
   }
   run.epochs = 2;  // each starts workers of its own
   std::set<std::string> names;
   const WorkersModel model = WorkersOf(MakeSynthetic(run));
   for (const WorkerLine& line : model.workers) {
     EXPECT_TRUE(line.namesake);
-    names.insert(NameOfWorker(line.worker_id, line.pid, line.namesake, Language::kEnglish));
+    names.insert(NameOfWorker(line, Language::kEnglish));
   }
   EXPECT_EQ(names.size(), model.workers.size());
+  EXPECT_EQ(names.count("worker 1 · epoch 2"), 1U);
+  WorkerLine unknown = model.workers.front();
+  unknown.epoch = 0;  // it made no batch
+  EXPECT_EQ(NameOfWorker(unknown, Language::kEnglish),
+            "worker 0, pid " + std::to_string(unknown.pid));
+}
+
+// 18 curves had six colours, and three of them were in the legend.
+TEST(WorkersModelTest, CurvesOfOneLoaderOrOfOneNumberHaveOneColour) {
+  MemoryCurve curve;
+  curve.worker_id = 1;
+  curve.namesake = true;
+  curve.epoch = 3;
+  EXPECT_EQ(NameOfCurve(curve, Language::kEnglish), "worker 1 · epoch 3");
+  EXPECT_EQ(KindOfCurve(curve, Language::kEnglish), "worker 1");
+  curve.loader = "train.py:88";
+  EXPECT_EQ(NameOfCurve(curve, Language::kEnglish), "worker 1 · epoch 3 · train.py:88");
+  EXPECT_EQ(KindOfCurve(curve, Language::kEnglish), "train.py:88");
 }
 
 // Two workers that make a batch every 35 ms together, for about `seconds`. The memory of worker 0
