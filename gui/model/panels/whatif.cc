@@ -9,6 +9,7 @@
 
 #include "analyzer/predict/predict.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/needs.h"
 #include "gui/model/overview.h"
 #include "traces/host_facts.h"
 
@@ -58,6 +59,9 @@ WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
   limits.batch = std::max(4 * recorded.batch, 8);
   limits.recorded_step = MeanStep(diagnosis);
   limits.step = std::max(0.01, 4 * limits.recorded_step);
+  if (!diagnosis.loader->pipeline.beside.empty()) {
+    limits.unchanged = analyzer::Say<analyzer::words::kNeedsOneLoaderForThat>();
+  }
   return limits;
 }
 

@@ -37,13 +37,15 @@ struct WhatIf {
 [[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
 
-// The upper ends of the sliders.
+// The upper ends of the sliders, and what cannot be chosen.
 struct WhatIfLimits {
   int workers = 16;
   int prefetch = 16;
   int batch = 1024;
   double step = 1;           // seconds
   double recorded_step = 0;  // seconds: MeanStep()
+  // Why another batch size and `changes` are not predicted; empty if they are.
+  analyzer::Statement unchanged;
 };
 [[nodiscard]] WhatIfLimits LimitsOf(const analyzer::Diagnosis& diagnosis);
 

@@ -101,7 +101,9 @@ void DrawLoader(const Ui& ui, const analyzer::Diagnosis& diagnosis, WhatIfState&
   IntSlider(ui, Text::kNumWorkers, &state.chosen.workers,
             diagnosis.run.loader().config.sample_tasks ? 1 : 0, state.limits.workers);
   IntSlider(ui, Text::kPrefetchFactor, &state.chosen.prefetch, 1, state.limits.prefetch);
+  ImGui::BeginDisabled(!state.limits.unchanged.empty());
   IntSlider(ui, Text::kBatchSize, &state.chosen.batch, 1, state.limits.batch, true);
+  ImGui::EndDisabled();
   TickBox(ui, ui.T(Text::kPinMemory), &state.chosen.pin);
   ImGui::SameLine();
   TickBox(ui, ui.T(Text::kPersistent), &state.chosen.persistent);
@@ -116,7 +118,7 @@ void DrawLoader(const Ui& ui, const analyzer::Diagnosis& diagnosis, WhatIfState&
   FigureBeside(ui, fmt::format("{:.1f} ms", step));
 }
 
-void DrawStages(const Ui& ui, WhatIf& chosen) {
+void DrawSpeeds(const Ui& ui, WhatIf& chosen) {
   Label(ui, ui.T(Text::kStageSpeed));
   for (std::size_t i = 0; i < kScalable.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
@@ -130,9 +132,11 @@ void DrawStages(const Ui& ui, WhatIf& chosen) {
     FigureBeside(ui, fmt::format("{:.1f}x", chosen.speed[i]));
     ImGui::PopID();
   }
+}
+
+void DrawOnGpu(const Ui& ui, analyzer::Changes& changes) {
   Label(ui, ui.T(Text::kOnTheGpu));
   // Images that are decoded on the GPU are also augmented there, not copied back to the workers.
-  analyzer::Changes& changes = chosen.changes;
   if (TickBox(ui, ui.T(Text::kDecode), &changes.gpu_decode) && changes.gpu_decode) {
     changes.gpu_augment = true;
   }
@@ -217,9 +221,17 @@ void DrawWhatIfChoices(const Ui& ui, Workspace& workspace, Area area) {
   BeginArea("sliders", {area.min, {area.max.x, area.max.y - buttons}}, true);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.Px(8), ui.Px(5)));
   DrawLoader(ui, diagnosis, state);
-  DrawStages(ui, state.chosen);
+  DrawSpeeds(ui, state.chosen);
+  const analyzer::Statement& unchanged = state.limits.unchanged;
+  if (!unchanged.empty()) {
+    Paragraph(ui, ui.small, ui.palette().dim, analyzer::Typeset(Render(unchanged, ui.language)),
+              ImGui::GetContentRegionAvail().x);
+  }
+  ImGui::BeginDisabled(!unchanged.empty());
+  DrawOnGpu(ui, state.chosen.changes);
   DrawData(ui, state.chosen.changes);
   DrawMachine(ui, state.chosen.changes);
+  ImGui::EndDisabled();
   ImGui::PopStyleVar();
   EndArea();
   const Area below{{area.min.x, area.max.y - buttons + ui.Px(8)}, area.max};

@@ -213,6 +213,19 @@ TEST_F(WhatIfTest, CurveHoldsTheChosenAndTheRecordedNumberOfWorkers) {
   EXPECT_EQ(answer->chosen.workers, 7);
 }
 
+// The choices that the simulator refuses for a loop over several loaders looked open.
+TEST_F(WhatIfTest, OfSeveralLoadersItIsSaidWhatCannotBeChosen) {
+  EXPECT_TRUE(LimitsOf(diagnosis_).unchanged.empty());
+  analyzer::Diagnosis several = diagnosis_;
+  several.loader->pipeline.beside.emplace_back();
+  const WhatIfLimits limits = LimitsOf(several);
+  WhatIf chosen = Recorded(several);
+  chosen.changes.decoder = "simplejpeg";
+  const auto refused = Ask(several, chosen);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().why, limits.unchanged);
+}
+
 TEST_F(WhatIfTest, SuggestionIsInsideTheSliders) {
   const WhatIfLimits limits = LimitsOf(diagnosis_);
   const WhatIf suggested = Suggested(diagnosis_);
