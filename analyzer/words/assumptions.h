@@ -15,8 +15,9 @@ inline constexpr Message kCrowded{
     "可去除其影响）]"};
 inline constexpr Message kReplayError{
     "assumed.replay-error",
-    "the simulation reproduces the recorded run with an error of {error:%+0}",
-    "模拟复现此次运行的误差为 {error:%+0}"};
+    "predictions are scaled to the recorded rate; before that, the simulation of the recorded run "
+    "is {error:%+0} off",
+    "预测已按录制速度校准；校准前，模拟复现此次运行的误差为 {error:%+0}"};
 inline constexpr Message kNoHandover{
     "assumed.no-handover",
     "this recording had no worker processes: the prediction assumes 0.8 ms a batch in the worker "

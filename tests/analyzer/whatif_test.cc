@@ -319,6 +319,13 @@ TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
   EXPECT_EQ(UnevenNote(EveryTwelfth(), {3, 5, 7}), "");
 }
 
+// "error of +19 %" stood below a curve that passed exactly through the recorded rate.
+TEST(GridTest, SaysThatTheErrorOfTheSimulationIsTakenOff) {
+  const Statement said = Say<words::kReplayError>(Give<"error">(0.19));
+  EXPECT_NE(English(said).find("scaled to the recorded rate"), std::string::npos);
+  EXPECT_NE(English(said).find("+19 % off"), std::string::npos) << English(said);
+}
+
 TEST(GridTest, SaysWhyOneWorkerIsSlowerThanNone) {
   std::vector<Configuration> rates(2);
   for (int workers : {0, 1}) {
