@@ -277,7 +277,7 @@ analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Doc
   const auto& after = b.analysis->report.findings;
   answer.gone = OnlyIn(before, after);
   answer.fresh = OnlyIn(after, before);
-  answer.in_both = before.size() - answer.gone.size();
+  answer.in_both = OnlyIn(after, answer.fresh);
   return answer;
 }
 

@@ -30,9 +30,9 @@ struct SettingChange {
 
 struct CompareAnswer {
   analyzer::Comparison comparison;
-  std::vector<analyzer::Finding> gone;   // in A only, by id
-  std::vector<analyzer::Finding> fresh;  // in B only
-  std::size_t in_both = 0;
+  std::vector<analyzer::Finding> gone;     // in A only, by id
+  std::vector<analyzer::Finding> fresh;    // in B only
+  std::vector<analyzer::Finding> in_both;  // as in B
 };
 
 // A is the baseline. Errors: those of analyzer::Compare. Cost: that of analyzer::Compare, some 0.1

@@ -148,7 +148,7 @@
   X(kFindingGone, "gone", "已消失")                                                                \
   X(kNoLonger, "No longer in B: {}", "B 中不再有：{}")                                             \
   X(kFindingNew, "new", "新出现")                                                                  \
-  X(kFindingsSame, "{} in both", "{} 项双方都有")                                                  \
+  X(kFindingsSame, "{} in both: {}", "另有 {} 项两者都有：{}")                                     \
   X(kNoFindingChange, "No finding came or went", "各项发现没有变化")                               \
   X(kPut, "put", "入队")                                                                           \
   X(kGet, "get", "出队")                                                                           \

@@ -25,7 +25,7 @@
   X(kSql, "SQL", "SQL") \
   X(kSqlRun, "Run (Ctrl+Enter)", "运行（Ctrl+Enter）") \
   X(kSqlNote, "The tables and views of penstock export --to sqlite. No query changes the trace.", \
-    "表和视图与 penstock export 导出的 SQLite 数据库相同。此处的查询不会改动跟踪。") \
+    "表和视图与 penstock export 导出的 SQLite 数据库相同。此处的查询不会改动跟踪文件。") \
   X(kSqlExamples, "Examples:", "示例：") \
   X(kSqlTables, "tables", "表") \
   X(kSqlStages, "stages", "阶段") \
