@@ -93,7 +93,7 @@ double TimeOf(const Pipeline& pipeline, double steady_rate) {
 double CeilingRate(const Pipeline& pipeline, const Replay& replay) {
   const SteadyRun run = SimulateSteady(WithoutData(SteadyPart(pipeline)));
   const double most = kMostHeadroom * replay.measured;
-  return run.time > 0 ? std::min(most, run.rate() * replay.correction() * replay.lift) : most;
+  return run.time > 0 ? std::min(most, run.rate() * replay.lift) : most;
 }
 
 Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay) {

@@ -68,9 +68,9 @@ struct Prediction {
 [[nodiscard]] double TimeOf(const Pipeline& pipeline, double steady_rate);
 [[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
-// The steady rate, on the scale of the recording, if data cost nothing: only steps and copies to
-// the device are left. At most kMostHeadroom times the measured rate; for the recorded pipeline at
-// least the measured rate.
+// The steady rate if data cost nothing: only the recorded steps and copies to the device are left.
+// So the replay's error, which is that of the whole data path, does not apply. At most
+// kMostHeadroom times the measured rate; for the recorded pipeline at least the measured rate.
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 
 // The predicted effect of `changed`, a variation of `base`. If its rate is refused, the speed-up is

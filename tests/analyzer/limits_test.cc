@@ -354,6 +354,16 @@ TEST(LimitsTest, AStepWhoseEndWasNotSeenIsAsLongAsOthersInTheModel) {
               diagnosis.samples_rate, 0.05 * diagnosis.samples_rate);
 }
 
+TEST(LimitsTest, TheErrorOfTheReplayIsNotTakenOffTheStepAlone) {
+  const Diagnosis diagnosis = ReportOf(MakeSynthetic(Starved())).diagnosis;
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  const double measured = diagnosis.samples_rate;
+  const double exact = CeilingRate(pipeline, ReplayOf(pipeline, pipeline, measured));
+  const double off = CeilingRate(pipeline, ReplayOf(pipeline, pipeline, 0.9 * measured));
+  ASSERT_GT(exact, measured);
+  EXPECT_NEAR(off, exact, 1e-6 * exact);
+}
+
 TEST(LimitsTest, NoGainIsNamedWhereNothingIsPredicted) {
   const Diagnosis diagnosis = ReportOf(LoopAlone()).diagnosis;
   ASSERT_FALSE(diagnosis.needs.empty());
