@@ -114,10 +114,12 @@ Statements OtherLoaders(const Diagnosis& diagnosis) {
 
 Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis) {
   const Prediction told = OnBase(diagnosis, prediction);
-  return Say<words::kPrediction>(Give<"rate">(told.rate.estimate),
-                                 Give<"unit">(RateUnit(diagnosis)), Give<"low">(told.rate.low),
-                                 Give<"high">(told.rate.high), Give<"speedup">(told.speedup),
-                                 Give<"whole">(diagnosis.whole_run));
+  // Below an upper bound, any gain is possible, so it has no confidence interval.
+  return Say<words::kPrediction>(Give<"bound">(told.at_most), Give<"rate">(told.rate.estimate),
+                                 Give<"unit">(RateUnit(diagnosis)),
+                                 GiveIf<"low">(!told.at_most, told.rate.low),
+                                 GiveIf<"high">(!told.at_most, told.rate.high),
+                                 Give<"speedup">(told.speedup), Give<"whole">(diagnosis.whole_run));
 }
 
 bool IsReplayed(const Diagnosis& diagnosis) {

@@ -78,9 +78,9 @@ inline constexpr Message kOtherCodeOfSamples{"stage.other-code", "rest of sample
                                              "样本的其他代码"};
 inline constexpr Message kPrediction{
     "prediction",
-    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x "
+    "[bound?at most ]{rate:rate} {unit:words}[ ({low:rate}..{high:rate})], {speedup:times}x "
     "[whole?the rate of the whole run|the steady rate]",
-    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），"
+    "[bound?至多 ]{rate:rate} {unit:words}[（{low:rate} 至 {high:rate}）]，"
     "[whole?全程速率|稳定速率]的 {speedup:times} 倍"};
 inline constexpr Message kConfidence{
     "confidence",

@@ -24,12 +24,18 @@ Forecast ForecastOf(const analyzer::Diagnosis& diagnosis, const analyzer::Predic
   forecast.after = told.rate;
   forecast.speedup = told.speedup;
   forecast.whole_run = diagnosis.whole_run;
-  forecast.effect = EffectOf(forecast.before, forecast.after);
+  forecast.at_most = told.at_most;
+  if (!told.at_most) forecast.effect = EffectOf(forecast.before, forecast.after);
   return forecast;
 }
 
 std::string GainText(double speedup) {
   return analyzer::TimesText(speedup) + "x";
+}
+
+std::string GainText(const Forecast& forecast, Language language) {
+  const std::string gain = GainText(forecast.speedup);
+  return forecast.at_most ? Filled(Text::kAtMost, language, gain) : gain;
 }
 
 std::string IntervalText(const analyzer::Interval& rate, Language language) {

@@ -26,6 +26,7 @@ struct Forecast {
   analyzer::Interval after;
   double speedup = 1;      // after.estimate / before
   bool whole_run = false;  // as in Diagnosis
+  bool at_most = false;    // an upper bound, which is never taken for a gain
   Effect effect = Effect::kWithinDoubt;
 };
 [[nodiscard]] Forecast ForecastOf(const analyzer::Diagnosis& diagnosis,
@@ -33,6 +34,8 @@ struct Forecast {
 
 // "1.31x", ">20x".
 [[nodiscard]] std::string GainText(double speedup);
+// The same, "at most" where it is an upper bound.
+[[nodiscard]] std::string GainText(const Forecast& forecast, Language language);
 // "380 to 420 (90 %)"; "" for a rate without an interval, such as that of a whole run.
 [[nodiscard]] std::string IntervalText(const analyzer::Interval& rate, Language language);
 

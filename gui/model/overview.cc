@@ -243,11 +243,14 @@ std::string AdviceText(const Report& report, const analyzer::Finding& finding, L
     add(Typeset(Render(clause, language)));
   }
   if (finding.predicted) {
-    const analyzer::Interval rate = ForecastOf(report.diagnosis, *finding.predicted).after;
-    add(Filled(Text::kPredictedOf, language, analyzer::ShortNumber(rate.estimate),
-               Render(analyzer::RateUnit(report.diagnosis), language),
-               Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
-                      analyzer::ShortNumber(rate.high))));
+    const Forecast forecast = ForecastOf(report.diagnosis, *finding.predicted);
+    const analyzer::Interval& rate = forecast.after;
+    const std::string estimate = analyzer::ShortNumber(rate.estimate);
+    const std::string unit = Render(analyzer::RateUnit(report.diagnosis), language);
+    add(forecast.at_most ? Filled(Text::kPredictedAtMost, language, estimate, unit)
+                         : Filled(Text::kPredictedOf, language, estimate, unit,
+                                  Filled(Text::kInterval, language, analyzer::ShortNumber(rate.low),
+                                         analyzer::ShortNumber(rate.high))));
   }
   return advice;
 }

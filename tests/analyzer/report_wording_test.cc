@@ -76,6 +76,17 @@ TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
   EXPECT_EQ(Count(text, "Not enough: needs 16"), 1u) << text;
 }
 
+TEST(ReportWordingTest, AnUpperBoundOfAGainHasNoInterval) {
+  const Diagnosis diagnosis = Reported({}).diagnosis;
+  Prediction predicted;
+  predicted.rate = {1300, 1200, 1400};
+  predicted.steady = predicted.speedup = 1.3;
+  predicted.at_most = true;
+  const std::string said = English(PredictionOf(predicted, diagnosis));
+  EXPECT_EQ(said.rfind("at most ", 0), 0U) << said;
+  EXPECT_EQ(said.find(".."), std::string::npos) << said;
+}
+
 TEST(ReportWordingTest, NoTwoEmptyLinesFollowEachOther) {
   EXPECT_EQ(Count(ReportText(Reported({}), Colour::kOff), "\n\n\n"), 0u);
   EXPECT_EQ(Count(ReportText(BuildReport(*traces::MakeTrace({}), "t"), Colour::kOff), "\n\n\n"),

@@ -249,6 +249,24 @@ TEST(ForecastTest, OnlyWhatLiesAboveTheRunWithItsWholeIntervalIsAGain) {
   EXPECT_EQ(effect(0.7, 0.6, 0.8), Effect::kLoss);
 }
 
+TEST(ForecastTest, AnUpperBoundIsNoGainAndHasNoInterval) {
+  analyzer::Report report = ReportOfRun(Fed());
+  const double now = report.diagnosis.base_rate();
+  analyzer::Prediction predicted;
+  predicted.rate = {now * 1.3, now * 1.2, now * 1.4};
+  predicted.speedup = predicted.steady = 1.3;
+  predicted.at_most = true;
+  const Forecast forecast = ForecastOf(report.diagnosis, predicted);
+  EXPECT_EQ(forecast.effect, Effect::kWithinDoubt);
+  EXPECT_EQ(GainText(forecast, Language::kEnglish), "at most 1.30x");
+  EXPECT_EQ(GainText(forecast, Language::kChinese), "至多 1.30x");
+  analyzer::Finding finding;
+  finding.predicted = predicted;
+  const std::string advice = AdviceText(report, finding, Language::kEnglish);
+  EXPECT_NE(advice.find("Predicted by itself: at most "), std::string::npos) << advice;
+  EXPECT_EQ(advice.find("90 %"), std::string::npos) << advice;
+}
+
 TEST(ForecastTest, AnEffectHasOneColourWhereverItIsShown) {
   for (const Theme theme : {Theme::kDark, Theme::kLight}) {
     const Palette& p = PaletteOf(theme);

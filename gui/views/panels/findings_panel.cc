@@ -51,7 +51,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   const analyzer::Report& report = workspace.Shown().analysis->report;
   Forecast forecast;
   if (finding.predicted) forecast = ForecastOf(report.diagnosis, *finding.predicted);
-  const std::string gain = forecast.speedup >= 1.005 ? GainText(forecast.speedup) : "";
+  const std::string gain = forecast.speedup >= 1.005 ? GainText(forecast, ui.language) : "";
   const float right =
       button + ui.Px(10) + (gain.empty() ? 0 : TextWidth(ui.strong, gain) + ui.Px(10));
   DrawMark(ui, at, finding.severity);
