@@ -23,6 +23,7 @@ using traces::StageId;
 // Mean seconds per batch.
 struct Means {
   double read = 0, decode = 0, augment = 0, tokenize = 0, collate = 0, other = 0, put = 0;
+  double beside = 0;  // part of `put`: on a thread beside the worker's next batch
   double wait = 0, others = 0, get = 0, pin = 0, h2d = 0, step = 0;
   // On a core. Known only if it is known of every batch.
   bool cpu_known = true;
@@ -63,6 +64,7 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
       sum.collate += batch.collate.wall;
       sum.other += std::max(0.0, batch.fetch.wall - parts);
       sum.put += batch.put.wall;
+      if (batch.put_thread != batch.fetch_thread) sum.beside += batch.put.wall;
       sum.cpu_known = sum.cpu_known && batch.cpu_known;
       sum.decode_cpu += std::min(batch.decode.cpu, batch.decode.wall);
       sum.augment_cpu += std::min(batch.augment.cpu, batch.augment.wall);
@@ -92,7 +94,7 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
   const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
   for (double* value :
        {&sum.read, &sum.decode, &sum.augment, &sum.tokenize, &sum.collate, &sum.other, &sum.put,
-        &sum.decode_cpu, &sum.augment_cpu, &sum.tokenize_cpu, &sum.collate_cpu}) {
+        &sum.beside, &sum.decode_cpu, &sum.augment_cpu, &sum.tokenize_cpu, &sum.collate_cpu}) {
     divide(*value, made);
   }
   for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
@@ -212,6 +214,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(loop, StageId::kH2d, Text::kCopyCall, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
   for (const RibbonPart& part : making) ribbon.making_time += part.seconds;
+  ribbon.worker_time = ribbon.making_time - means.beside;
   for (const RibbonPart& part : loop) ribbon.loop_time += part.seconds;
   if (bottleneck == Factor::kStartup) {
     for (RibbonPart& part : making) part.bottleneck = false;

@@ -35,6 +35,7 @@ struct Ribbon {
   std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handover
   std::vector<RibbonPart> loop;    // waiting, waiting for other loaders, copying, computing
   double making_time = 0;          // seconds
+  double worker_time = 0;  // the same, without a put that passes beside the worker's next batch
   double loop_time = 0;
   int workers = 0;  // 0: the training loop makes the batches itself
   bool workers_known = true;

@@ -105,6 +105,15 @@ TEST(OverviewTest, WaitAndGetMakeUpTheWaitForData) {
   EXPECT_TRUE(ribbon.steady);
 }
 
+// A thread of its own puts a batch into the queue, while the worker makes the next one.
+TEST(OverviewTest, APutBesideTheNextBatchTakesNoTimeOfTheWorker) {
+  Synthetic run;
+  run.costs = Always({.decode = 30, .put = 5, .step = 2});
+  const Ribbon ribbon = BuildRibbon(ReportOf(run));
+  EXPECT_NEAR(ribbon.making_time - ribbon.worker_time, 5e-3, 1e-4);
+  EXPECT_NEAR(ribbon.worker_time / ribbon.workers, ribbon.loop_time, 0.02 * ribbon.loop_time);
+}
+
 TEST(OverviewTest, PausesAreNoPartOfTheMeanStep) {
   Synthetic run;
   run.batches = 200;

@@ -152,9 +152,9 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   const bool apart = ribbon.workers > 0;
   const std::string making =
       ribbon.making.empty() ? std::string(ui.T(Text::kHowMadeUnknown))
-      : ribbon.workers > 1  ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time),
-                                   ribbon.workers, DurationText(ribbon.making_time / ribbon.workers))
-                            : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
+      : ribbon.workers > 1  ? ui.F(Text::kSideBySide, DurationText(ribbon.worker_time),
+                                   ribbon.workers, DurationText(ribbon.worker_time / ribbon.workers))
+                            : ui.F(Text::kEachBatch, DurationText(ribbon.worker_time));
   const Text maker = !ribbon.workers_known ? Text::kMakingSomewhere
                      : apart               ? Text::kMaking
                                            : Text::kMakingAlone;
