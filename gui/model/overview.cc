@@ -73,12 +73,11 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
     }
     if (batch.was_delivered()) {
       used += 1;
+      // The loop may get a batch while it waits for an older one.
       const bool inside = batch.get_thread == batch.wait_thread;
-      const double got = inside ? std::min(batch.get.wall, batch.wait()) : 0;
-      const double pinned = inside ? std::min(batch.pin.wall, batch.wait() - got) : 0;
-      sum.get += got;
-      sum.pin += pinned;
-      sum.wait += batch.wait() - got - pinned;
+      sum.get += inside ? batch.get.wall : 0;
+      sum.pin += inside ? batch.pin.wall : 0;
+      sum.wait += batch.wait();
     }
     // In the window, the step before a batch belongs to its interval, unless it was a pause.
     const bool paused = !pauses && i < steady.paused.size() && steady.paused[i];
@@ -91,6 +90,9 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
       sum.step += step->step() - copy;
     }
   }
+  sum.get = std::min(sum.get, sum.wait);
+  sum.pin = std::min(sum.pin, sum.wait - sum.get);
+  sum.wait -= sum.get + sum.pin;
   const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
   for (double* value :
        {&sum.read, &sum.decode, &sum.augment, &sum.tokenize, &sum.collate, &sum.other, &sum.put,

@@ -105,6 +105,29 @@ TEST(OverviewTest, WaitAndGetMakeUpTheWaitForData) {
   EXPECT_TRUE(ribbon.steady);
 }
 
+// The loop gets the second batch of each pair while it waits for the first, and need not wait for
+// it any more.
+TEST(OverviewTest, AGetDuringTheWaitForAnOlderBatchIsNoWait) {
+  analyzer::Report report;
+  report.diagnosis.run.loaders.resize(1);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    analyzer::Batch batch;
+    batch.key = {i, 1};
+    const bool first = i % 2 == 0;
+    batch.wait_start = 20'000'000 * std::int64_t{i / 2} + (first ? 0 : 15'000'000);
+    batch.delivered = batch.wait_start + (first ? 10'000'000 : 10'000);
+    batch.step_end = batch.delivered + (first ? 5'000'000 : 4'990'000);
+    batch.get.wall = 3e-3;
+    report.diagnosis.run.loaders.front().batches.push_back(batch);
+  }
+  report.diagnosis.loader.emplace();
+  const Ribbon ribbon = BuildRibbon(report);
+  ASSERT_EQ(ribbon.loop.size(), 3U);
+  EXPECT_EQ(ribbon.loop[1].name, Text::kHandoverGet);
+  EXPECT_NEAR(ribbon.loop[1].seconds, 3e-3, 1e-6);
+  EXPECT_NEAR(ribbon.loop[0].seconds, 5.005e-3 - 3e-3, 1e-6);
+}
+
 // A thread of its own puts a batch into the queue, while the worker makes the next one.
 TEST(OverviewTest, APutBesideTheNextBatchTakesNoTimeOfTheWorker) {
   Synthetic run;
