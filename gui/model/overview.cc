@@ -8,6 +8,7 @@
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
 #include "gui/model/forecast.h"
@@ -129,6 +130,19 @@ void TellComputing(const Means& means, const analyzer::StageTable& stages,
   if (means.cpu_known && cpu > 0 && cpu < (1 - kOffCores) * wall) making = std::move(told);
 }
 
+// What the loop does after a batch, until it asks for the next one. If steps were recorded as such,
+// this may be more than the step.
+Text NameOfStep(const analyzer::RunModel& run) {
+  constexpr double kNotable = 0.98;
+  if (analyzer::DerivesSteps(run)) return Text::kStep;
+  double all = 0;
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) all += batch.step();
+  }
+  const double recorded = Seconds(run.stages[StageId::kStep].wall);
+  return recorded < kNotable * all ? Text::kStepAndRest : Text::kStep;
+}
+
 }  // namespace
 
 InputBound Judge(const Report& report) {
@@ -214,7 +228,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kStartup);
   add(loop, StageId::kGet, Text::kHandoverGet, taking, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyCall, means.h2d, Factor::kH2d);
-  add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
+  add(loop, StageId::kStep, NameOfStep(report.diagnosis.run), means.step, Factor::kCompute);
   for (const RibbonPart& part : making) ribbon.making_time += part.seconds;
   ribbon.worker_time = ribbon.making_time - means.beside;
   for (const RibbonPart& part : loop) ribbon.loop_time += part.seconds;

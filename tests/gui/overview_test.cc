@@ -105,6 +105,20 @@ TEST(OverviewTest, WaitAndGetMakeUpTheWaitForData) {
   EXPECT_TRUE(ribbon.steady);
 }
 
+TEST(OverviewTest, WhatTheLoopDoesAfterTheStepIsNamed) {
+  Synthetic run;
+  run.costs = Always({.decode = 4, .step = 30});
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  EXPECT_EQ(BuildRibbon(ReportOf(run)).loop.back().name, Text::kStep);
+  for (traces::Span& span : data.spans[0]) {
+    if (span.stage == traces::StageId::kStep) span.duration = analyzer::testing::Ms(28);
+  }
+  const auto report = analyzer::BuildReport(*traces::MakeTrace(std::move(data)), "t.penstock");
+  const RibbonPart& last = BuildRibbon(report).loop.back();
+  EXPECT_EQ(last.name, Text::kStepAndRest);
+  EXPECT_NEAR(last.seconds, 30e-3, 1e-4) << "the rest is no wait for data";
+}
+
 // The loop gets the second batch of each pair while it waits for the first, and need not wait for
 // it any more.
 TEST(OverviewTest, AGetDuringTheWaitForAnOlderBatchIsNoWait) {

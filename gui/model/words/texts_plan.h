@@ -29,6 +29,7 @@
   X(kHandoverGet, "handover: get", "交接：出队") \
   X(kAtMost, "at most {}", "至多 {}") \
   X(kPredictedAtMost, "Predicted by itself: at most {} {}", "单独改动的预测：至多 {} {}") \
+  X(kStepAndRest, "step, with the rest of the loop", "训练步（含循环其余部分）") \
   X(kWaitBeforeGet, "wait before get", "出队前的等待") \
   X(kCopyCall, "copy to GPU: call", "拷贝到 GPU：调用") \
   X(kOnCore, "time on a core", "占用核心的时间") \
