@@ -114,6 +114,9 @@ struct Diagnosis {
   [[nodiscard]] double headroom() const {
     return ceiling > 0 && base_rate() > 0 ? ceiling / base_rate() : 1;
   }
+  // Whether the run would be faster still than the ceiling says: a part of the recorded step waits
+  // for the data of other ranks, which would cost nothing either.
+  [[nodiscard]] bool ceiling_is_least() const;
 };
 
 // Why nothing can be predicted from this recording; empty if it can.

@@ -56,6 +56,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto gain = Give<"gain">(speedup);
   const auto free = GiveIf<"free">(speedup <= kMostTimes, base * speedup);
   const auto headroom = Give<"headroom">(diagnosis.headroom());
+  const auto least = Give<"least">(diagnosis.ceiling_is_least());
   const auto few = GiveIf<"few">(!loader.steady.steady, loader.steady.batches);
   switch (bottleneck) {
     case Factor::kNone:
@@ -70,13 +71,13 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                                    GiveIf<"free">(times <= kMostTimes, base * times));
       }
       if (!diagnosis.needs.empty()) {  // nothing can be predicted
-        return Say<words::kStepNotData>(wait, rate, unit, few,
+        return Say<words::kStepNotData>(wait, rate, unit, few, least,
                                         Give<"headroom">(std::optional<double>{}));
       }
       if (diagnosis.headroom() >= speedup) {  // free data would gain at least as much
-        return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
+        return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom, least);
       }
-      return Say<words::kStepNotData>(wait, rate, unit, few, headroom);
+      return Say<words::kStepNotData>(wait, rate, unit, few, headroom, least);
     case Factor::kStartup:
       return Say<words::kStartingUp>(
           Give<"startup">(loader.signals.startup), gain, Give<"rate">(diagnosis.whole_rate),

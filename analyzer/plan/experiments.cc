@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/base.h"
+#include "analyzer/words/experiments.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {

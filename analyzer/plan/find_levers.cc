@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/predict/decoders.h"
+#include "analyzer/words/experiments.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {

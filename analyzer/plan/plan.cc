@@ -312,7 +312,8 @@ void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
     plan.verdict = Say<words::kPlanChosenNoRoom>();
   } else {
     plan.verdict = Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),
-                                           GiveIf<"left">(left >= kAtLimit, left));
+                                           GiveIf<"left">(left >= kAtLimit, left),
+                                           Give<"least">(diagnosis_.ceiling_is_least()));
   }
 }
 
@@ -337,7 +338,8 @@ void Planner::Fill(Plan& plan) {
   plan.ceiling = diagnosis_.ceiling;
   const double headroom = diagnosis_.headroom();
   if (std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
-    plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));
+    plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1),
+                                            Give<"least">(diagnosis_.ceiling_is_least()));
     return;
   }
   const Suggestion& suggestion = loader_.suggestion;
@@ -360,16 +362,17 @@ void Planner::Fill(Plan& plan) {
   plan.rest = RestOf(best.moves, plan.steps);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
+  const bool least = diagnosis_.ceiling_is_least();
   if (plan.steps.empty()) {
     plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
                                    : Say<words::kPlanNothing>(
                                          Give<"crowded">(base_.crowded && base_.workers > 0),
-                                         Give<"headroom">(headroom));
+                                         Give<"headroom">(headroom), Give<"least">(least));
   } else if (plan.no_ceiling) {
     plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
   } else {
     plan.verdict = Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(left >= kAtLimit, left),
-                                         Give<"one">(plan.steps.size() == 1));
+                                         Give<"one">(plan.steps.size() == 1), Give<"least">(least));
   }
 }
 

@@ -73,7 +73,7 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   }
   if (text.empty()) return "";
   text += English(Say<words::kAllData>(
-      Give<"headroom">(diagnosis.headroom()),
+      Give<"least">(diagnosis.ceiling_is_least()), Give<"headroom">(diagnosis.headroom()),
       GiveIf<"rate">(diagnosis.headroom() <= kMostTimes, diagnosis.base_rate()),
       Give<"free">(diagnosis.ceiling), Give<"unit">(RateUnit(diagnosis))));
   return Labelled("if free", text);

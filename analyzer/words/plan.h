@@ -152,31 +152,33 @@ inline constexpr Message kPlanCostIs{
 
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
-    "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
-    "无需改动：训练步即上限。若数据不耗时，收益也只有 {gain:percent}"};
+    "Nothing to do: the step is the limit. Data that cost nothing would gain [least?at least "
+    "]{gain:percent}",
+    "无需改动：训练步即上限。若数据不耗时，收益[least?至少为|也只有] {gain:percent}"};
 // `crowded`: the search has left out other numbers of workers.
 inline constexpr Message kPlanNothing{
     "plan.nothing",
     "No change that this trace can predict gains more than its own uncertainty[crowded?; other "
     "numbers of workers were left out, since they gain only while other programs go on using the "
-    "cores]. Data that cost nothing would make the run {headroom:times} times as fast",
+    "cores]. Data that cost nothing would make the run [least?at least ]{headroom:times} times "
+    "as fast",
     "此跟踪能预测的改动，收益均未超出自身的不确定度[crowded?；未考虑其他工作进程数，因为其收益只在"
-    "其他程序继续占用核心时成立]；若数据不耗时，速度可达原来的 {headroom:times} 倍"};
+    "其他程序继续占用核心时成立]；若数据不耗时，速度[least?至少]可达原来的 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
     "With [one?this step|the whole plan] the run is predicted to be {gain:times} times as "
-    "fast[left?; data that cost nothing would make that {left:times} times as fast again|, and the "
-    "step is the limit]",
+    "fast[left?; data that cost nothing would make that [least?at least ]{left:times} "
+    "times as fast again|, and the step is the limit]",
     "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} "
-    "倍[left?；若数据不耗时，还可在此基础上提高到 "
+    "倍[left?；若数据不耗时，还可在此基础上提高到[least?至少] "
     "{left:times} 倍|，此时训练步即上限]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
     "plan.chosen",
     "With the chosen steps the run is predicted to be {gain:times} times as fast[left?; data that "
-    "cost nothing would make that {left:times} times as fast again]",
-    "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到 "
-    "{left:times} 倍]"};
+    "cost nothing would make that [least?at least ]{left:times} times as fast again]",
+    "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到"
+    "[least?至少] {left:times} 倍]"};
 inline constexpr Message kPlanChosenNoRoom{
     "plan.chosen-no-room", "The chosen steps together need more memory than there is",
     "所选步骤合起来所需的内存超出可用内存"};
@@ -214,37 +216,6 @@ inline constexpr Message kPlanLeavesOut{
     "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|[steps?不再|没]有收益]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
                                  "没有计划。{why:sentence}"};
-
-// Experiments for questions that the trace does not answer.
-inline constexpr Message kTryUnpredicted{
-    "plan.try", "{change:words}: not predicted, since the trace does not tell ({why:words})",
-    "{change:words}：无法预测，跟踪中信息不足（{why:words}）"};
-inline constexpr Message kTryThreads{
-    "plan.try-threads",
-    "One thread in each worker: their pools fight for the cores; the gain is not predicted",
-    "每个工作进程只用一个线程：它们的线程池争用核心；收益未预测"};
-inline constexpr Message kTryFork{
-    "plan.try-fork",
-    "Start the workers by fork instead of {method:text}: nothing is imported or pickled anew; at "
-    "most {gain:times} times as fast for the whole recorded run, if their start cost nothing. A "
-    "forked worker must not use CUDA, nor a lock that a thread of the training process holds",
-    "改用 fork（而非 "
-    "{method:text}）启动工作进程：无需重新导入和序列化；若启动不耗时，所录制全程的速度至多为原来的 "
-    "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
-inline constexpr Message kTryFinding{
-    "plan.try-finding",
-    "Finding {finding:name}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
-    "cost went away entirely]; not combined with the steps. Make the change and record again",
-    "发现“{finding:name}”：单独改动时速度[bound?至多]为原来的 {gain:times} "
-    "倍[bound?（其成本完全消失时）]；未与上述步骤合并计算。改动后请重新录制"};
-inline constexpr Message kTryLoader{
-    "plan.try-loader",
-    "The reference loader has these operations; its rate on your files shows how fast threads of "
-    "one process decode on this machine",
-    "参考加载器具备这些操作；它处理这些文件的速率，可说明同一进程的多个线程在本机上解码有多快"};
-inline constexpr Message kTryMemory{
-    "plan.try-memory", "its size is not known, so that memory may not have room for it",
-    "其大小未知，因此内存可能放不下"};
 
 inline constexpr Message kPlanTitle{"plan.title", "Plan", "计划"};
 

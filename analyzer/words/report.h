@@ -101,8 +101,9 @@ inline constexpr Message kNotClosed{
 
 // Lines of a terminal.
 inline constexpr Message kAllData{
-    "report.all-data", "; all data {headroom:times}x[ ({rate:rate} -> {free:rate} {unit:words})]",
-    "；全部数据 {headroom:times} 倍[（{rate:rate} → {free:rate} {unit:words}）]"};
+    "report.all-data",
+    "; all data [least?at least ]{headroom:times}x[ ({rate:rate} -> {free:rate} {unit:words})]",
+    "；全部数据[least?至少] {headroom:times} 倍[（{rate:rate} → {free:rate} {unit:words}）]"};
 inline constexpr Message kStartupOfWhole{"report.startup-of-whole",
                                          "startup {gain:times}x of the "
                                          "whole run",

@@ -69,11 +69,12 @@ inline constexpr Message kStepBeforeAnyPart{
     "verdict.step-before-any-part",
     "The training step holds the run back more than any one part of the data path: without the "
     "step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] {unit:words}), with "
-    "data that costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the "
+    "data that costs nothing [least?at least ]{headroom:times}x as fast; the loop waits for data "
+    "{wait:%0} of the "
     "time",
     "训练步的限制大于数据通路中任一环节：若无训练步，速度可达原来的 {gain:times} 倍（{rate:rate}"
-    "[ → {free:rate}] {unit:words}）；若数据不耗时，可达原来的 {headroom:times} 倍；训练循环有 "
-    "{wait:%0} "
+    "[ → {free:rate}] {unit:words}）；若数据不耗时，[least?至少]可达原来的 {headroom:times} "
+    "倍；训练循环有 {wait:%0} "
     "的时间在等待数据"};
 inline constexpr Message kInTurn{
     "verdict.in-turn",
@@ -90,9 +91,11 @@ inline constexpr Message kStepNotData{
     "[few?In the batches that counted ({few:count}), the training step|The training step] holds "
     "the "
     "run back, not the data: at {rate:rate} {unit:words}, the loop waits for data {wait:%0} of the "
-    "time[, and with data that costs nothing the run would be only {headroom:times}x as fast]",
+    "time[, and with data that costs nothing the run would be [least?at least|only] "
+    "{headroom:times}x as fast]",
     "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "
-    "{unit:words}，训练循环有 {wait:%0} 的时间在等待数据[，即使数据不耗时，速度也只有原来的 "
+    "{unit:words}，训练循环有 {wait:%0} "
+    "的时间在等待数据[，即使数据不耗时，速度[least?至少为|也只有]原来的 "
     "{headroom:times} 倍]"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",

@@ -139,7 +139,8 @@ class CardMaker {
     if (headroom <= analyzer::kMostTimes && base > 0) {
       line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(diagnosis_.ceiling), unit_);
     }
-    return {Say(Text::kFreeData), GainText(headroom), "", line};
+    const bool least = diagnosis_.ceiling_is_least();
+    return {Say(Text::kFreeData), least ? LeastGainText(headroom) : GainText(headroom), "", line};
   }
 
   // How many times as fast the run would be at most if its loop never waited for data. Known if the

@@ -34,6 +34,8 @@ struct Forecast {
 
 // "1.31x", ">20x".
 [[nodiscard]] std::string GainText(double speedup);
+// The same of a lower bound: "≥ 1.31x", ">20x".
+[[nodiscard]] std::string LeastGainText(double speedup);
 // The same, "at most" where it is an upper bound.
 [[nodiscard]] std::string GainText(const Forecast& forecast, Language language);
 // "380 to 420 (90 %)"; "" for a rate without an interval, such as that of a whole run.

@@ -135,7 +135,9 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
     Stair ceiling{.kind = StairKind::kCeiling, .title = std::string(TextOf(name, language))};
     ceiling.limit = IncludedInCeiling(report, language);
     WriteRate({plan.ceiling, 0, 0}, plan, language, ceiling);
-    ceiling.times = GainText(plan.ceiling / plan.now.estimate);
+    const double times = plan.ceiling / plan.now.estimate;
+    const bool least = report.diagnosis.ceiling_is_least();
+    ceiling.times = least ? LeastGainText(times) : GainText(times);
     staircase.stairs.push_back(std::move(ceiling));
   }
   for (const Stair& stair : staircase.stairs) {

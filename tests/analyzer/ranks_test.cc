@@ -220,6 +220,20 @@ TEST(RankImbalanceTest, OneOfTwoRanksIsNamedOnlyIfItCausesMoreThanItsHalf) {
   EXPECT_EQ(one->pids, std::vector<std::uint32_t>{1100});
 }
 
+// The card said "If data cost nothing 2.12x" of steps that wait for the data of other ranks.
+TEST(RankImbalanceTest, TheCeilingOfStepsThatWaitForTheDataOfOthersIsTheLeast) {
+  const auto least = [](const Ranked& run) {
+    return Diagnose(*traces::MakeTrace(TraceOfAll(run))).ceiling_is_least();
+  };
+  Ranked run;
+  EXPECT_FALSE(least(run)) << "all wait alike";
+  run.wait = [](int rank, int i) { return i % 2 == rank ? 6.0 : 1.0; };
+  EXPECT_TRUE(least(run));
+  run.together = false;
+  EXPECT_FALSE(least(run)) << "no rank waits for another";
+  EXPECT_FALSE(least(OneIsSlow())) << "the others wait for the rank of the verdict";
+}
+
 // Rank 0 waits longer in all, but rank 2 causes more of the cost.
 TEST(RankImbalanceTest, GivesTheWaitOfTheRankThatItNames) {
   Ranked run;

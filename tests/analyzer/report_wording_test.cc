@@ -58,8 +58,8 @@ TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
 
 TEST(ReportWordingTest, OneStepIsNotAllSteps) {
   const auto ends = [](bool one) {
-    return English(
-        Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5), Give<"one">(one)));
+    return English(Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
+                                         Give<"one">(one), Give<"least">(false)));
   };
   EXPECT_EQ(ends(true).rfind("With this step the run", 0), 0u) << ends(true);
   EXPECT_EQ(ends(false).rfind("With the whole plan the run", 0), 0u) << ends(false);
@@ -74,6 +74,12 @@ TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
   suggestion.missing = report.plan.missing;
   const std::string text = ReportText(report, Colour::kOff);
   EXPECT_EQ(Count(text, "Not enough: needs 16"), 1u) << text;
+}
+
+TEST(ReportWordingTest, ALowerBoundIsSaidToBeOne) {
+  const auto ends = Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
+                                          Give<"one">(false), Give<"least">(true));
+  EXPECT_EQ(Count(English(ends), "make that at least 6.50 times as fast"), 1U) << English(ends);
 }
 
 TEST(ReportWordingTest, AnUpperBoundOfAGainHasNoInterval) {

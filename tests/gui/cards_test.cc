@@ -287,6 +287,8 @@ TEST(ForecastTest, BeyondTwentyTimesThereAreNoDigits) {
   EXPECT_EQ(GainText(296.64), ">20x");
   EXPECT_EQ(GainText(20), "20.00x");
   EXPECT_EQ(GainText(1.234), "1.23x");
+  EXPECT_EQ(LeastGainText(1.234), "≥ 1.23x");
+  EXPECT_EQ(LeastGainText(296.64), ">20x");
 }
 
 }  // namespace

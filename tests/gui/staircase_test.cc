@@ -50,6 +50,11 @@ TEST(StaircaseTest, TheStepAloneSaysWhatItIncludes) {
   EXPECT_EQ(said(), "other programs go on  ·  with its waiting for ranks");
   report.diagnosis.loader->pipeline.others = 0;
   EXPECT_EQ(said(), "with its waiting for ranks");
+  const auto times = [&] { return StaircaseOf(report, Language::kEnglish).stairs.back().times; };
+  EXPECT_EQ(times().rfind("≥", 0), std::string::npos);
+  report.diagnosis.ranks.imbalance.loop = 10;
+  report.diagnosis.ranks.imbalance.cost = 3;
+  EXPECT_EQ(times().rfind("≥", 0), 0U) << "data that cost nothing would shorten that waiting too";
 }
 
 // The copies to the device are a little shorter after the plan than recorded, which would raise the
