@@ -31,12 +31,14 @@ bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
 }
 
 void NameLimits(const std::vector<Attribution>& after, double free, std::vector<PlanStep>& steps) {
-  constexpr double kPasses = 1.05;  // as in attribution
-  double reached = free;            // by what may follow
+  constexpr double kPasses = 1.05;     // as in attribution
+  constexpr double kMostOfLoop = 1.1;  // the step takes 10/11 of the loop, whatever gains the rest
+  double reached = 0;                  // by the steps that follow
   for (std::size_t i = steps.size(); i-- > 0;) {
     const double speedup = steps[i].predicted.speedup;
     steps[i].limited_by = after[i].bottleneck;
-    if (steps[i].limited_by == Factor::kCompute && reached >= kPasses * speedup) {
+    const bool passed = reached >= kPasses * speedup || free >= kMostOfLoop * speedup;
+    if (steps[i].limited_by == Factor::kCompute && passed) {
       const auto& gains = after[i].gains;  // descending
       const auto most = std::find_if(gains.begin(), gains.end(), [](const Gain& gain) {
         return gain.factor != Factor::kCompute;

@@ -371,6 +371,8 @@ TEST(StepGainsTest, TheTrainingStepIsNoLimitThatLaterStepsPass) {
   EXPECT_EQ(steps[0].limited_by, Factor::kDecode);
   EXPECT_EQ(steps[1].limited_by, Factor::kCompute);
   EXPECT_EQ(steps[2].limited_by, Factor::kCompute);
+  NameLimits({limits, limits, limits}, 5.6, steps);  // the step takes 13/14 of the loop
+  EXPECT_EQ(steps[2].limited_by, Factor::kCompute);
   NameLimits({limits, limits, limits}, 6, steps);  // data that cost nothing would still gain 15 %
   EXPECT_EQ(steps[2].limited_by, Factor::kDecode);
 }
