@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
+#include "analyzer/words/ranks.h"
 #include "analyzer/words/verdict.h"
 #include "analyzer/words/verdict_feed.h"
 
@@ -100,6 +102,23 @@ std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   const bool told = IsUnsure(loader) && IsPart(loader.attribution.bottleneck);
   if (told || !IsRough(loader)) return std::nullopt;
   return Say<words::kRough>(Give<"error">(loader.replay.error()));
+}
+
+// Says that the figures are of a rank that waits clearly longer than most do.
+std::optional<Statement> OfRank(const Diagnosis& diagnosis) {
+  constexpr double kClearly = 0.02;  // of the loop, as in main_rank.cc
+  const RankSummary& ranks = diagnosis.ranks;
+  const RankPlace* ours = diagnosis.run.ranks.Find(diagnosis.run.loader().config.consumer);
+  const RankRow* row = ours != nullptr ? ranks.Find(ours->rank) : nullptr;
+  if (!ranks.several() || row == nullptr) return std::nullopt;
+  std::vector<double> waits;
+  for (const RankRow& each : ranks.rows) waits.push_back(each.wait_fraction);
+  std::sort(waits.begin(), waits.end());
+  const double median = waits[(waits.size() - 1) / 2];
+  if (row->wait_fraction < waits.back() - kClearly || row->wait_fraction <= median + kClearly) {
+    return std::nullopt;
+  }
+  return Say<words::kVerdictOfRank>(Give<"rank">(row->rank), Give<"median">(median));
 }
 
 // Says that a single wait makes up much of the steady time, so that the figures depend on one
@@ -228,9 +247,9 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (!diagnosis.devices.devices.empty()) return DescribeDevices(diagnosis.devices);
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
   if (diagnosis.feed.doubt == FeedDoubt::kNone) {
-    return Say<words::kVerdict>(Give<"headline">(FeedHeadline(diagnosis)),
-                                Give<"doubt">(std::optional<Statement>{}),
-                                Give<"once">(std::optional<Statement>{}));
+    return Say<words::kVerdict>(
+        Give<"headline">(FeedHeadline(diagnosis)), Give<"rank">(std::optional<Statement>{}),
+        Give<"doubt">(std::optional<Statement>{}), Give<"once">(std::optional<Statement>{}));
   }
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;
@@ -331,7 +350,8 @@ Statement Summarise(const Diagnosis& diagnosis) {
                         IsSimulated(loader, diagnosis.run.loader());
   if (!diagnosis.needs.empty() && !measured) return Hint(diagnosis, loader);
   return Say<words::kVerdict>(Give<"headline">(Headline(diagnosis, loader)),
-                              Give<"doubt">(Doubt(loader)), Give<"once">(OneWait(loader)));
+                              Give<"rank">(OfRank(diagnosis)), Give<"doubt">(Doubt(loader)),
+                              Give<"once">(OneWait(loader)));
 }
 
 }  // namespace penstock::analyzer

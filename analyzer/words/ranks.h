@@ -16,6 +16,12 @@ inline constexpr Message kRanksRecorded{
     "[world?{world:count} 个 rank 中录制了 {recorded:count} 个|{recorded:count} 个 rank]"
     "[（{launcher:text}）][，分布在 {hosts:count} 台主机]"
     "[；结论取自 rank {rank:count}[several?，它等待数据最久|，其训练步包含等待其他 rank 的时间]]"};
+// After the headline of the verdict.
+inline constexpr Message kVerdictOfRank{
+    "ranks.verdict",
+    "; all this is of rank {rank:count}, which waits most for data; the median rank waits "
+    "{median:%0} of the time",
+    "；以上均为 rank {rank:count}，它等待数据最久；等待居中的 rank 只有 {median:%0} 的时间在等待"};
 inline constexpr Message kNoCommonIterations{"ranks.none-in-common",
                                              "the ranks have no steady iterations in common",
                                              "各 rank 没有共同的稳定迭代"};

@@ -87,7 +87,7 @@ class CardMaker {
     return {Say(Text::kWaitsForData),
             analyzer::PercentText(wait),
             Say(diagnosis_.whole_run ? Text::kOfWholeLoop : Text::kOfLoopTime),
-            Say(WordOfBound(bound)),
+            Beside(OfRank(), Say(WordOfBound(bound))),
             ToneOf(bound),
             wait};
   }
@@ -111,6 +111,11 @@ class CardMaker {
     }
     if (shown_) line = Beside(line, RankWords());
     return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
+  }
+
+  // The rank that waits, where most others wait less.
+  std::string OfRank() const {
+    return shown_ && shown_->waits_most ? Fill(Text::kRankN, shown_->rank) : "";
   }
 
   // Which rank the cards show, and the rate of all ranks.

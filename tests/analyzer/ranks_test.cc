@@ -220,6 +220,20 @@ TEST(RankImbalanceTest, OneOfTwoRanksIsNamedOnlyIfItCausesMoreThanItsHalf) {
   EXPECT_EQ(one->pids, std::vector<std::uint32_t>{1100});
 }
 
+// "The loop waits for data 35 % of the time" was true of one rank of eight.
+TEST(RankSummaryTest, TheVerdictNamesARankThatWaitsLongerThanMost) {
+  const auto said = [](const Ranked& run) {
+    return English(Diagnose(*traces::MakeTrace(TraceOfAll(run))).summary);
+  };
+  const std::string one = said(OneIsSlow());
+  EXPECT_NE(
+      one.find("; all this is of rank 2, which waits most for data; the median rank waits 6 %"),
+      std::string::npos)
+      << one;
+  const std::string alike = said({});
+  EXPECT_EQ(alike.find("rank"), std::string::npos) << alike;
+}
+
 // The card said "If data cost nothing 2.12x" of steps that wait for the data of other ranks.
 TEST(RankImbalanceTest, TheCeilingOfStepsThatWaitForTheDataOfOthersIsTheLeast) {
   const auto least = [](const Ranked& run) {
