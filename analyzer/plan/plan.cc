@@ -253,24 +253,24 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   std::set<std::string> answered;
   for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
   // Several levers may be the remedy of a finding: the best one counts.
-  const auto add = [&](std::string_view step, const Combination& more) {
+  const auto add = [&](const std::vector<std::string>& ids, const Combination& more) {
     if (more == end || !levers_.Allows(more.levers) || !space_.Fits(more)) return;
     const Prediction predicted = Predict(more);
     if (!predicted.refused.empty()) return;
     const double gain = predicted.speedup / Predict(end).speedup;
     const double unsure = Gains(gain, predicted) ? 0 : WidthBelow(predicted);
-    for (const std::string& id : FindingsOfStep(step, false, findings_)) {
+    for (const std::string& id : ids) {
       if (answered.count(id) > 0) continue;
       PlanRest& best = gains.try_emplace(id, PlanRest{id, 0}).first->second;
       if (gain > best.gain) best = {id, gain, unsure};
     }
   };
   for (std::size_t i = 0; i < levers_.all.size(); ++i) {
-    add(levers_.all[i].id, With({Move::kLever, i}, end));
+    add(RemediedBy(levers_.all[i], findings_), With({Move::kLever, i}, end));
   }
   Combination deeper = end;
   deeper.prefetch *= kDeeper;
-  if (end.workers > 0) add("prefetch_factor", deeper);
+  if (end.workers > 0) add(FindingsOfStep("prefetch_factor", false, findings_), deeper);
   std::vector<PlanRest> rest;
   for (const auto& [finding, one] : gains) rest.push_back(one);
   return rest;
@@ -304,6 +304,7 @@ void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
   plan.ceiling = diagnosis_.ceiling;
   plan.other_copies = false;
   plan.rest.clear();
+  plan.left.clear();
   Finish(moves, plan);
   const double left = plan.no_ceiling ? 0 : plan.ceiling / std::max(1e-9, plan.end());
   if (moves.empty()) {
@@ -360,6 +361,7 @@ void Planner::Fill(Plan& plan) {
   end_ = best.end;
   Finish(best.moves, plan);
   plan.rest = RestOf(best.moves, plan.steps);
+  plan.left = LeftOf(plan, diagnosis_, findings_, levers_);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   const bool least = diagnosis_.ceiling_is_least();

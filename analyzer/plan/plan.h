@@ -63,6 +63,13 @@ struct PlanRest {
                       // of the gain
 };
 
+// A finding whose gain is predicted by itself, but not on top of the plan.
+struct PlanLeft {
+  std::string finding;
+  bool excluded = false;  // a step does the same or rules the remedy out; otherwise the trace does
+                          // not tell how its gain adds up with others
+};
+
 // A change whose gain cannot be predicted from the trace, and an experiment that measures the gain.
 struct PlanExperiment {
   std::string id;
@@ -79,6 +86,7 @@ struct Plan {
   Factor limited_by = Factor::kNone;
   std::vector<PlanStep> steps;
   std::vector<PlanRest> rest;
+  std::vector<PlanLeft> left;
   std::vector<PlanExperiment> experiments;
   double ceiling = 0;         // samples per second if data cost nothing; 0: not known
   bool other_copies = false;  // the ceiling assumes the shorter copies that remain after the plan;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/rule_names.h"
 
 namespace penstock::analyzer {
@@ -76,6 +78,40 @@ std::vector<std::string> FindingsOfStep(std::string_view step, bool more_workers
 bool GoesFurther(std::string_view step, std::string_view finding) {
   // The finding assumes half of the time for decoding, as at half of the size.
   return step == "stored_size" && finding == "decode-larger-than-needed";
+}
+
+std::vector<std::string> RemediedBy(const Lever& lever, const std::vector<Finding>& findings) {
+  std::vector<std::string> ids = FindingsOfStep(lever.id, false, findings);
+  if (!lever.also.empty()) ids.push_back(lever.also);
+  return ids;
+}
+
+std::vector<PlanLeft> LeftOf(const Plan& plan, const Diagnosis& diagnosis,
+                             const std::vector<Finding>& findings, const Levers& levers) {
+  constexpr double kToldGain = 1.005;  // a smaller gain is shown nowhere
+  std::set<std::string> known;
+  for (const PlanStep& step : plan.steps) {
+    known.insert(step.findings.begin(), step.findings.end());
+  }
+  for (const PlanRest& one : plan.rest) known.insert(one.finding);
+  for (const char* argument : {"num_workers", "prefetch_factor"}) {
+    for (const bool more : {false, true}) {
+      const auto ids = FindingsOfStep(argument, more, findings);
+      known.insert(ids.begin(), ids.end());
+    }
+  }
+  std::set<std::string> remedied;
+  for (const Lever& lever : levers.all) {
+    const auto ids = RemediedBy(lever, findings);
+    remedied.insert(ids.begin(), ids.end());
+  }
+  std::vector<PlanLeft> left;
+  for (const Finding& finding : findings) {
+    if (!finding.predicted || !finding.predicted->refused.empty()) continue;
+    if (OnBase(diagnosis, *finding.predicted).speedup < kToldGain) continue;
+    if (known.count(finding.id) == 0) left.push_back({finding.id, remedied.count(finding.id) > 0});
+  }
+  return left;
 }
 
 }  // namespace penstock::analyzer

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "analyzer/advice/finding.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/plan/levers.h"
+#include "analyzer/plan/plan.h"
 
 namespace penstock::analyzer {
 
@@ -18,5 +21,16 @@ namespace penstock::analyzer {
 
 // Whether the step is a stronger change than the one whose gain the finding predicts.
 [[nodiscard]] bool GoesFurther(std::string_view step, std::string_view finding);
+
+// The findings to which a step with `lever` would be an answer.
+[[nodiscard]] std::vector<std::string> RemediedBy(const Lever& lever,
+                                                  const std::vector<Finding>& findings);
+
+// Findings with a gain of their own to which no step of `plan` is an answer, and whose gain on top
+// of it Plan::rest does not tell. Those about workers and prefetch depth are left out: the plan has
+// found the best of both.
+[[nodiscard]] std::vector<PlanLeft> LeftOf(const Plan& plan, const Diagnosis& diagnosis,
+                                           const std::vector<Finding>& findings,
+                                           const Levers& levers);
 
 }  // namespace penstock::analyzer

@@ -143,6 +143,9 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
                                       GiveIf<"more">(more >= kShownGain, more),
                                       GiveIf<"unsure">(one.unsure > 0, one.unsure));
   }
+  for (const PlanLeft& one : plan.left) {
+    if (one.finding == finding) return Say<words::kPlanCannotAdd>(Give<"excluded">(one.excluded));
+  }
   return {};
 }
 

@@ -214,6 +214,13 @@ inline constexpr Message kPlanLeavesOut{
     "{unsure:percent}]|nothing]",
     "计划未列入此项：[steps?完成计划各步后|单独执行]，[more?预计还可[steps?再]提高 "
     "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|[steps?不再|没]有收益]"};
+inline constexpr Message kPlanCannotAdd{
+    "plan.cannot-add",
+    "The plan leaves it out: [excluded?its steps do the same or rule it out|the trace does not "
+    "tell "
+    "what it gains together with other changes; make it and record again]",
+    "计划未列入此项：[excluded?计划各步已包含此项或与之不能并用|跟踪不足以说明它与其他改动合起来的"
+    "收益；改动后请重新录制]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
                                  "没有计划。{why:sentence}"};
 

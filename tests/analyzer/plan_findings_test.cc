@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/base.h"
+#include "analyzer/plan/step_findings.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/verdict.h"
@@ -31,6 +32,12 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
             "The plan leaves it out: on top of its steps it would gain nothing");
   EXPECT_EQ(Render(PlaceInPlan(plan, "slow-decoder"), Language::kChinese),
             "计划未列入此项：完成计划各步后，预计还可再提高 7 %，而该预测的误差可达 10 %");
+  plan.left = {{"normalize-on-cpu", false}, {"slow-call", true}};
+  EXPECT_EQ(English(PlaceInPlan(plan, "normalize-on-cpu")),
+            "The plan leaves it out: the trace does not tell what it gains together with other "
+            "changes; make it and record again");
+  EXPECT_EQ(English(PlaceInPlan(plan, "slow-call")),
+            "The plan leaves it out: its steps do the same or rule it out");
   plan.steps[1].id = "stored_size";
   plan.steps[1].findings = {"decode-larger-than-needed"};
   EXPECT_EQ(
@@ -41,6 +48,31 @@ TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
   EXPECT_EQ(English(PlaceInPlan(plan, "slow-decoder")),
             "The plan leaves it out: by itself it would gain 7 %, but the prediction may be off by "
             "10 %");
+}
+
+Finding Gaining(const char* id) {
+  Finding finding;
+  finding.id = id;
+  finding.predicted.emplace();
+  finding.predicted->speedup = 1.14;
+  return finding;
+}
+
+TEST(PlanPlaceTest, NoFindingWithAGainIsLeftWithoutAReason) {
+  const std::vector<Finding> findings = {Gaining("hot-python-loop"), Gaining("slow-call"),
+                                         Gaining("normalize-on-cpu"), Gaining("too-few-workers")};
+  Levers levers;
+  levers.all.push_back({.id = "python_loop", .also = "slow-call"});
+  EXPECT_EQ(RemediedBy(levers.all.front(), findings),
+            (std::vector<std::string>{"hot-python-loop", "slow-call"}));
+  Plan plan;
+  plan.rest = {{"hot-python-loop", 1.0}};
+  const std::vector<PlanLeft> left = LeftOf(plan, {}, findings, levers);
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_EQ(left[0].finding, "slow-call");
+  EXPECT_TRUE(left[0].excluded);
+  EXPECT_EQ(left[1].finding, "normalize-on-cpu");
+  EXPECT_FALSE(left[1].excluded);
 }
 
 // The plan widens the interval of a decoder by what is published of its speed.
