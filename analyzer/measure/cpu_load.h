@@ -16,6 +16,9 @@ namespace penstock::analyzer {
 // fetches' CPU time. Source: ours.
 inline constexpr double kLeastOfThreads = 0.1;
 
+// The least share of a batch's time waiting for a core that is told.
+inline constexpr double kToldCoreWait = 0.05;
+
 // How busy the cores were while the loader ran steadily.
 struct CpuLoad {
   double cores = 1;      // usable by all recorded ranks of the host: by affinity and quota

@@ -43,7 +43,8 @@ inline constexpr Message kLoader{
     "[, batch {batch:count}][pinned?, pinned][persistent?, persistent][, {epochs:count} epochs]"
     "[made_anew?, made anew for each epoch][inferred? (guessed from the spans)]"
     "[; [threads?threads|workers] busy {busy:percent}, idle {idle:percent}]"
-    "[; CPU {cpu:3g} of {cores:3g} cores[, workers wait for a core {core_wait:percent} of the time "
+    "[; CPU [at_least?at least ]{cpu:3g} of {cores:3g} cores[, workers wait for a core "
+    "{core_wait:percent} of the time "
     "of a batch]"
     "[crowded? (other programs compete for them)]]",
     "[{name:text}：]{kind:text}，[workers?{workers:count} 个[threads?线程|工作进程]|"
@@ -51,7 +52,8 @@ inline constexpr Message kLoader{
     "[，批大小 {batch:count}][pinned?，锁页内存][persistent?，常驻][，{epochs:count} 个 epoch]"
     "[made_anew?，每个 epoch 重新创建][inferred?（由记录推断）]"
     "[；[threads?线程|工作进程]忙碌 {busy:percent}，空闲 {idle:percent}]"
-    "[；CPU {cpu:3g} / {cores:3g} 核[，工作进程每批有 {core_wait:percent} 的时间在等核心]"
+    "[；CPU [at_least?至少 ]{cpu:3g} / {cores:3g} 核[，工作进程每批有 {core_wait:percent} "
+    "的时间在等核心]"
     "[crowded?（其他程序争用核心）]]"};
 inline constexpr Message kOtherLoader{
     "loader.other",

@@ -183,19 +183,25 @@ class CardMaker {
       return {Say(Text::kWorkers), "0", "", Say(Text::kLoaderMakesItself), Tone::kWarn};
     }
     const analyzer::CpuLoad& cpu = loader().cpu;
-    const std::string cores = cpu.known ? Fill(Text::kCpuOfCores, fmt::format("{:.3g}", cpu.used),
-                                               fmt::format("{:.3g}", cpu.cores))
-                                        : "";
+    const Text usage = cpu.from_counters ? Text::kCpuOfCores : Text::kCpuAtLeast;
+    const std::string cores =
+        cpu.known ? Fill(usage, fmt::format("{:.3g}", cpu.used), fmt::format("{:.3g}", cpu.cores))
+                  : "";
     if (loader().fetched < 0.5) {
       const std::string cpu_line = cores.empty() ? "" : "  ·  " + cores;
       return {Say(Text::kWorkersBusy), kNoFigure, "", Say(Text::kHowMadeUnknown) + cpu_line,
               Tone::kUnknown};
     }
     const double busy = loader().signals.worker_busy;
+    // A busy worker may wait for a core.
+    const bool waits = cpu.core_wait >= analyzer::kToldCoreWait;
     return {Say(Text::kWorkersBusy),
             analyzer::PercentText(busy),
             "",
-            Beside(loader().steady.steady ? Say(Text::kInSteadyPart) : "", cores),
+            Beside(waits ? Fill(Text::kWaitingForCore, analyzer::PercentText(cpu.core_wait))
+                   : loader().steady.steady ? Say(Text::kInSteadyPart)
+                                            : "",
+                   cores),
             Tone::kPlain,
             busy};
   }

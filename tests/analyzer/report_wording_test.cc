@@ -77,6 +77,11 @@ TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {
 }
 
 TEST(ReportWordingTest, ALowerBoundIsSaidToBeOne) {
+  Diagnosis diagnosis = Reported({}).diagnosis;
+  ASSERT_FALSE(diagnosis.loader->cpu.from_counters);  // the step's CPU time was not recorded
+  EXPECT_EQ(Count(English(LoaderOf(diagnosis)), "; CPU at least "), 1U);
+  diagnosis.loader->cpu.from_counters = true;
+  EXPECT_EQ(Count(English(LoaderOf(diagnosis)), "at least"), 0U);
   const auto ends = Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
                                           Give<"one">(false), Give<"least">(true));
   EXPECT_EQ(Count(English(ends), "make that at least 6.50 times as fast"), 1U) << English(ends);

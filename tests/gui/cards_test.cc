@@ -113,6 +113,14 @@ TEST(CardsTest, BusyWorkersAreThoseOfTheSteadyPart) {
   EXPECT_TRUE(card.line.starts_with("in the steady part")) << card.line;
 }
 
+// The verdict named decode, while other programs had the cores.
+TEST(CardsTest, WorkersThatWaitForACoreAreNotJustBusy) {
+  analyzer::Report report = ReportOfRun(Fed());
+  report.diagnosis.loader->cpu.core_wait = 0.78;
+  const std::string line = CardOf(report, Text::kWorkersBusy).line;
+  EXPECT_TRUE(line.starts_with("78 % of it waiting for a core  ·  CPU ")) << line;
+}
+
 TEST(CardsTest, TheRateOfAWholeRunNamesExperiments) {
   analyzer::Report report = ReportOfRun(Fed());
   const auto line = [&] { return CardOf(report, Text::kThroughput).line; };
@@ -199,11 +207,15 @@ TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {
   report.diagnosis.loader->cpu.known = false;
   EXPECT_EQ(CardOf(report, Text::kWorkersBusy).line, unknown);
   report.diagnosis.loader->cpu.known = true;
+  report.diagnosis.loader->cpu.from_counters = true;
   report.diagnosis.loader->cpu.used = 3.5;
   report.diagnosis.loader->cpu.cores = 8;
   const std::string with_cpu = CardOf(report, Text::kWorkersBusy).line;
   EXPECT_EQ(with_cpu, unknown + "  ·  " + Filled(Text::kCpuOfCores, Language::kEnglish, "3.5", "8"))
       << "the CPU was measured";
+  report.diagnosis.loader->cpu.from_counters = false;
+  EXPECT_EQ(CardOf(report, Text::kWorkersBusy).line, unknown + "  ·  CPU at least 3.5 of 8 cores")
+      << "spans of workers lack the step";
 }
 
 TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {

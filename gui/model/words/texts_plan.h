@@ -27,6 +27,8 @@
   X(kMoreChanges, "and {} more: {}", "另有 {} 项：{}") \
   X(kHandoverPut, "handover: put", "交接：入队") \
   X(kHandoverGet, "handover: get", "交接：出队") \
+  X(kCpuAtLeast, "CPU at least {} of {} cores", "CPU 使用至少 {} / {} 核") \
+  X(kWaitingForCore, "{} of it waiting for a core", "其中 {} 在等核心") \
   X(kAtMost, "at most {}", "至多 {}") \
   X(kPredictedAtMost, "Predicted by itself: at most {} {}", "单独改动的预测：至多 {} {}") \
   X(kStepAndRest, "step, with the rest of the loop", "训练步（含循环其余部分）") \
