@@ -311,7 +311,7 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   if (loader.fetched < 0.5 && !run.config.package.empty()) {
     return Say<words::kNeedsMaking>(Give<"package">(run.config.package));
   }
-  if (loader.fetched < 0.5) return Say<words::kNeedsSight>();
+  if (loader.fetched < 0.5) return Say<words::kNeedsSight>(Give<"none">(loader.fetched == 0));
   if (run.handed_on) return Say<words::kNeedsStep>();
   if (!loader.steady.steady) {
     return Say<words::kNeedsSteady>(Give<"batches">(loader.steady.batches),

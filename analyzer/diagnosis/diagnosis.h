@@ -62,6 +62,8 @@ struct LoaderDiagnosis {
 // names no gain. Replays have such errors, for example, if other programs come and go. From 5 % on
 // the verdict names the error, and any error lowers the confidence.
 inline constexpr double kUselessReplay = 0.2;
+// With less confidence, a verdict on what was not seen is only a guess.
+inline constexpr double kLittleConfidence = 0.2;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 

@@ -43,8 +43,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto rate = Give<"rate">(base);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
-    return Say<words::kUnseen>(wait, rate, unit,
-                               Give<"much">(diagnosis.wait_fraction >= kHeldBack));
+    return Say<words::kUnseen>(wait, rate, unit, Give<"much">(diagnosis.wait_fraction >= kHeldBack),
+                               Give<"unsure">(diagnosis.confidence < kLittleConfidence));
   }
   // The stage was found by its share of the data threads' time, which does not tell the gain.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
@@ -98,7 +98,7 @@ bool IsRough(const LoaderDiagnosis& loader) {
 }
 
 std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
-  if (loader.fetched < 0.5) return Say<words::kOutOfSight>();
+  if (loader.fetched < 0.5) return Say<words::kOutOfSight>(Give<"none">(loader.fetched == 0));
   const bool told = IsUnsure(loader) && IsPart(loader.attribution.bottleneck);
   if (told || !IsRough(loader)) return std::nullopt;
   return Say<words::kRough>(Give<"error">(loader.replay.error()));

@@ -158,8 +158,9 @@ Statement Keep(const Report& report) {
         std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
           return finding.severity != Severity::kInfo && !finding.action.empty();
         });
-    return Say<words::kKeepNeeds>(Give<"needs">(ReasonOnce(diagnosis, missing)),
-                                  Give<"advised">(advised));
+    Statement needs = ReasonOnce(diagnosis, missing);
+    if (needs == report.plan.missing) needs = Say<words::kPlanSays>();
+    return Say<words::kKeepNeeds>(Give<"needs">(std::move(needs)), Give<"advised">(advised));
   }
   if (diagnosis.loader->cpu.crowded) return Say<words::kKeepCrowded>();
   const Finding* best = nullptr;

@@ -60,8 +60,9 @@ inline constexpr Message kNeedsMaking{
     "数据不足：需要知道每个批次由什么组成、何时生成，而 {package:text} 不提供"};
 inline constexpr Message kNeedsSight{
     "needs.sight",
-    "not enough: needs to know how each batch was made, and for most that was not recorded",
-    "数据不足：需要知道每个批次的生成过程，而多数批次没有这一记录"};
+    "not enough: needs to know how each batch was made, and for [none?none|most] that was "
+    "[none?recorded|not recorded]",
+    "数据不足：需要知道每个批次的生成过程，而[none?所有|多数]批次都没有这一记录"};
 inline constexpr Message kNeedsStep{
     "needs.step",
     "not enough: needs the training step, and nothing shows that the thread that takes the batches "
@@ -94,7 +95,8 @@ inline constexpr Message kNeedsExplained{
     "模拟与此次运行不符（{error:%+0}"
     "），因此不预测收益：有记录缺失，或循环中有模拟未考虑的行为；请用 "
     "penstock sweep 试验其他设置"};
-// Where the verdict has given the reason already.
+// Where the plan or the verdict has given the reason already.
+inline constexpr Message kPlanSays{"needs.plan", "the plan says why", "原因见计划"};
 inline constexpr Message kVerdictSays{"needs.verdict", "the verdict says why", "原因见结论"};
 inline constexpr Message kNeedsOrdinaryWaits{
     "needs.waits",

@@ -49,11 +49,12 @@ inline constexpr Message kOneWait{
     "what waits there",
     "；仅一次等待批次就耗时 {longest:duration}，占测量时间的 {share:%0}：请先查明那里在等什么"};
 
-inline constexpr Message kUnseen{
-    "verdict.unseen",
-    "[much?Data holds the run back: the loop waits for it|The loop waits for data] {wait:%0} of "
-    "the time ({rate:rate} {unit:words})",
-    "[much?瓶颈是数据：]训练循环有 {wait:%0} 的时间在等待数据（{rate:rate} {unit:words}）"};
+inline constexpr Message kUnseen{"verdict.unseen",
+                                 "[much?Data [unsure?seems to hold|holds] the run back: the loop "
+                                 "waits for it|The loop waits for data] {wait:%0} of "
+                                 "the time ({rate:rate} {unit:words})",
+                                 "[much?瓶颈[unsure?似乎]是数据：]训练循环有 {wait:%0} "
+                                 "的时间在等待数据（{rate:rate} {unit:words}）"};
 inline constexpr Message kBusiest{
     "verdict.busiest",
     "{part:words} takes most of the data threads' time, and the loop waits for data {wait:%0} of "
@@ -134,8 +135,9 @@ inline constexpr Message kHoldsBackUnsure{
 
 inline constexpr Message kOutOfSight{
     "verdict.out-of-sight",
-    "; it was not seen how most batches were made, so the parts of the data path are not known",
-    "；多数批次的生成过程未被录制，因此数据通路的各环节未知"};
+    "; it was not seen how [none?the|most] batches were made, so the parts of the data path are "
+    "not known",
+    "；[none?|多数]批次的生成过程未被录制，因此数据通路的各环节未知"};
 inline constexpr Message kRough{
     "verdict.rough",
     "; the simulation is off by {error:%+0} on this run, so take the figures as rough",

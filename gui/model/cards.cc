@@ -266,6 +266,12 @@ Tone ToneOf(InputBound bound) {
   return Tone::kUnknown;
 }
 
+Tone ToneOfVerdict(const analyzer::Report& report) {
+  const Tone tone = ToneOf(Judge(report));
+  const bool unsure = report.diagnosis.confidence < analyzer::kLittleConfidence;
+  return unsure && tone == Tone::kBad ? Tone::kWarn : tone;
+}
+
 std::string IdleText(const analyzer::DeviceActivity& device, Language language) {
   constexpr double kShown = 0.005;  // a smaller share would be shown as 0 %
   const analyzer::IdleCauses& idle = device.idle;

@@ -15,6 +15,8 @@ namespace penstock::gui {
 
 enum class Tone : std::uint8_t { kPlain, kUnknown, kGood, kWarn, kBad };
 [[nodiscard]] Tone ToneOf(InputBound bound);
+// The tone of the verdict: with little confidence, no alarm.
+[[nodiscard]] Tone ToneOfVerdict(const analyzer::Report& report);
 
 // A figure with a title above it and a line below it.
 struct Card {

@@ -112,14 +112,17 @@ void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Are
                   {nothing.how, nothing.command}, area);
 }
 
-void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area) {
+NextCommand NextToPredict(const Workspace& workspace) {
   // A part of a run may lack what the whole run has. The trace is not there while only the analysis
   // is ready.
   const bool part = ObeysRange(workspace.view) && workspace.Range().has_value();
   const auto& trace = workspace.document.trace;
-  const NextCommand next = part || trace == nullptr
-                               ? NextCommand{}
-                               : CommandToPredict(workspace.Shown().analysis->report, *trace);
+  if (part || trace == nullptr) return {};
+  return CommandToPredict(workspace.Shown().analysis->report, *trace);
+}
+
+void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area) {
+  const NextCommand next = NextToPredict(workspace);
   if (next.command.empty()) return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), why);
   DrawNextCommand(ui, workspace, ui.T(Text::kCannotPredict), why, next, area);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "gui/model/penstock_command.h"
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
@@ -63,7 +64,9 @@ struct Nothing {
 };
 // Draws the message, and a button that copies the command.
 void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area);
-// The same for a recording from which nothing can be predicted. `why`: what it lacks.
+// What to run where nothing can be predicted; no command for a part of a run.
+[[nodiscard]] NextCommand NextToPredict(const Workspace& workspace);
+// DrawNothing() for a recording from which nothing can be predicted. `why`: what it lacks.
 void DrawNothingPredicted(const Ui& ui, Workspace& workspace, const std::string& why, Area area);
 // The messages for a recording without any spans, and for a recording without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);

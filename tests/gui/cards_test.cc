@@ -102,7 +102,8 @@ TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
 // "Too little was recorded to say" stood beside a rate with its interval.
 TEST(CardsTest, WhereNothingIsPredictedTheCardNamesTheReason) {
   analyzer::Report report = ReportOfRun(Fed());
-  report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.diagnosis.needs =
+      analyzer::Say<analyzer::words::kNeedsSight>(analyzer::Give<"none">(true));
   EXPECT_EQ(CardOf(report, Text::kFreeData).line, "how batches are made was not recorded");
   report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsReads>();
   EXPECT_EQ(CardOf(report, Text::kFreeData).line, "too little was recorded to say");
@@ -216,6 +217,14 @@ TEST(CardsTest, WorkersWhoseFetchesWereNotSeenAreNotSaidToBeIdle) {
   report.diagnosis.loader->cpu.from_counters = false;
   EXPECT_EQ(CardOf(report, Text::kWorkersBusy).line, unknown + "  ·  CPU at least 3.5 of 8 cores")
       << "spans of workers lack the step";
+}
+
+TEST(CardsTest, AVerdictOfLittleConfidenceIsNoAlarm) {
+  analyzer::Report report = ReportOfRun({.costs = Always({.decode = 30, .step = 2})});
+  ASSERT_EQ(Judge(report), InputBound::kHighly);
+  EXPECT_EQ(ToneOfVerdict(report), Tone::kBad);
+  report.diagnosis.confidence = 0.01;
+  EXPECT_EQ(ToneOfVerdict(report), Tone::kWarn);
 }
 
 TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {

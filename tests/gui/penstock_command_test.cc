@@ -52,10 +52,12 @@ TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
 
 // An imported file tells when batches were taken, not how they were made.
 TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
-  const NextCommand imported = NextOf("", analyzer::Say<words::kNeedsSight>());
+  const NextCommand imported =
+      NextOf("", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true)));
   EXPECT_EQ(imported.how, Text::kRecordMaking);
   EXPECT_EQ(imported.command, kRecordCommand);
-  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsSight>()).command,
+  EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true)))
+                .command,
             "penstock doctor -- python a.py");
 }
 

@@ -56,6 +56,9 @@ TEST(VerdictTest, DataHoldsARunBackWhoseBatchesAreMadeOutOfSight) {
       english.starts_with("Data holds the run back: the loop waits for it 40 % of the time"))
       << english;
   EXPECT_TRUE(Has(ChineseOf(report), "瓶颈是数据：训练循环有 40 %")) << ChineseOf(report);
+  report.diagnosis.confidence = 0.01;
+  EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis)).starts_with("Data seems to hold the"));
+  EXPECT_TRUE(Has(ChineseOf(report), "瓶颈似乎是数据")) << ChineseOf(report);
   report.diagnosis.wait_fraction = 0.1;
   EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis))
                   .starts_with("The loop waits for data 10 % of the time"));
@@ -79,17 +82,21 @@ TEST(VerdictTest, AStepThatAFewBatchesShowIsSaidOfThem) {
 
 TEST(VerdictTest, WithoutAPredictionTheSuggestionLeadsToTheFindings) {
   Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
-  report.diagnosis.loader->suggestion.missing = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.diagnosis.loader->suggestion.missing =
+      analyzer::Say<analyzer::words::kNeedsSight>(analyzer::Give<"none">(true));
   report.findings.clear();
   EXPECT_FALSE(Has(English(analyzer::Keep(report)), "findings"));
   analyzer::Finding finding;
   finding.severity = analyzer::Severity::kWarning;
-  finding.action = analyzer::Say<analyzer::words::kNeedsSight>();
+  finding.action = analyzer::Say<analyzer::words::kNeedsSight>(analyzer::Give<"none">(true));
   report.findings.push_back(finding);
   const std::string keep = English(analyzer::Keep(report));
   EXPECT_TRUE(keep.starts_with("none. Not enough: ")) << keep;
   EXPECT_TRUE(Has(keep, "; the findings say what can be done")) << keep;
   EXPECT_TRUE(Has(Render(analyzer::Keep(report), Language::kChinese), "各项发现"));
+  EXPECT_TRUE(Has(keep, "and for none that was recorded")) << keep;
+  report.plan.missing = report.diagnosis.loader->suggestion.missing;
+  EXPECT_TRUE(English(analyzer::Keep(report)).starts_with("none. The plan says why; the findings"));
 }
 
 TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {

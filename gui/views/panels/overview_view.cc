@@ -59,7 +59,7 @@ float VerdictHeight(const Ui& ui, const Report& report, float width) {
 float DrawVerdict(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Rgb colour = ColourOf(p, ToneOf(Judge(report)));
+  const Rgb colour = ColourOf(p, ToneOfVerdict(report));
   const float height = VerdictHeight(ui, report, area.width());
   area.max.y = area.min.y + height;
   Panel(ui, area);

@@ -10,6 +10,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/page.h"
 #include "gui/model/forecast.h"
 #include "gui/model/other_changes.h"
 #include "gui/model/overview.h"
@@ -206,8 +207,15 @@ float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area
   } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
   } else if (loader) {
-    const std::string keep = Render(analyzer::Keep(report), ui.language);
-    Paragraph(ui, ui.body, p.text, Typeset(keep), width);
+    const auto keep =
+        analyzer::Say<analyzer::words::kClause>(analyzer::Give<"what">(analyzer::Keep(report)));
+    Paragraph(ui, ui.body, p.text, Typeset(Render(keep, ui.language)), width);
+    const NextCommand next =
+        analyzer::Predicts(report.diagnosis) ? NextCommand{} : NextToPredict(workspace);
+    if (!next.command.empty()) {
+      Paragraph(ui, ui.body, p.dim, ui.T(next.how), width);
+      CodeBox(ui, workspace, next.command, width);
+    }
   } else {
     const Nothing nothing = NoLoader(workspace);
     Paragraph(ui, ui.body, p.text, ui.T(nothing.how), width);
