@@ -35,6 +35,17 @@ bool IsPart(Factor factor) {
          factor != Factor::kPrefetch;
 }
 
+// Another part of the data path that gains as much as the bottleneck, which it could as well be.
+std::optional<std::string> AsGood(const Diagnosis& diagnosis, Factor bottleneck) {
+  constexpr double kAlike = 0.02;  // as the tolerance of the plan
+  const double gain = GainOf(diagnosis, bottleneck) - 1;
+  for (const Gain& other : diagnosis.gains) {
+    if (!IsPart(other.factor) || other.factor == bottleneck) continue;
+    if (other.speedup - 1 >= (1 - kAlike) * gain) return std::string(FactorName(other.factor));
+  }
+  return std::nullopt;
+}
+
 Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const Attribution& found = loader.attribution;
   const Factor bottleneck = found.bottleneck;
@@ -88,7 +99,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default:
       return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis)), wait, rate, unit,
-                                    gain, free);
+                                    gain, free, Give<"also">(AsGood(diagnosis, bottleneck)));
   }
 }
 

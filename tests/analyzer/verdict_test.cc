@@ -173,6 +173,18 @@ TEST(VerdictTest, NamesPrefetchWhenCreditIsShort) {
   EXPECT_EQ(Named(diagnosis), "prefetch") << English(diagnosis.summary);
 }
 
+// Decode and augment gained 1.57x each, and the verdict blamed decode alone.
+TEST(VerdictTest, NamesAnotherPartThatGainsAsMuch) {
+  Synthetic run;
+  run.costs = Always({.decode = 20, .step = 2});
+  Diagnosis diagnosis = RunDiagnosisOf(run);
+  ASSERT_EQ(diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_EQ(English(diagnosis.summary).find("would gain as much"), std::string::npos);
+  diagnosis.gains = {{Factor::kDecode, 1.572}, {Factor::kAugment, 1.568}};
+  const std::string said = English(Summarise(diagnosis));
+  EXPECT_NE(said.find(", and augment would gain as much; the loop"), std::string::npos) << said;
+}
+
 TEST(VerdictTest, SaysNoneWhenBalanced) {
   Synthetic run;
   run.workers = 2;
