@@ -361,7 +361,7 @@ void Planner::Fill(Plan& plan) {
   end_ = best.end;
   Finish(best.moves, plan);
   plan.rest = RestOf(best.moves, plan.steps);
-  plan.left = LeftOf(plan, diagnosis_, findings_, levers_);
+  plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   const bool least = diagnosis_.ceiling_is_least();

@@ -86,8 +86,8 @@ std::vector<std::string> RemediedBy(const Lever& lever, const std::vector<Findin
   return ids;
 }
 
-std::vector<PlanLeft> LeftOf(const Plan& plan, const Diagnosis& diagnosis,
-                             const std::vector<Finding>& findings, const Levers& levers) {
+std::vector<PlanLeft> FindingsLeftBy(const Plan& plan, const Diagnosis& diagnosis,
+                                     const std::vector<Finding>& findings, const Levers& levers) {
   constexpr double kToldGain = 1.005;  // a smaller gain is shown nowhere
   std::set<std::string> known;
   for (const PlanStep& step : plan.steps) {

@@ -67,7 +67,7 @@ TEST(PlanPlaceTest, NoFindingWithAGainIsLeftWithoutAReason) {
             (std::vector<std::string>{"hot-python-loop", "slow-call"}));
   Plan plan;
   plan.rest = {{"hot-python-loop", 1.0}};
-  const std::vector<PlanLeft> left = LeftOf(plan, {}, findings, levers);
+  const std::vector<PlanLeft> left = FindingsLeftBy(plan, {}, findings, levers);
   ASSERT_EQ(left.size(), 2U);
   EXPECT_EQ(left[0].finding, "slow-call");
   EXPECT_TRUE(left[0].excluded);
