@@ -17,6 +17,7 @@
 
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
+#include "traces/density.h"
 #include "traces/exchange/formats.h"
 #include "traces/exchange/own_time.h"
 #include "traces/exchange/sqlite_handle.h"
@@ -115,6 +116,13 @@ struct SqliteTotals {
              std::min(span.cpu.value, longest));
     SpanSums::AddKnown(name.own, time.own);
   }
+
+  // Counts the steps that lie between two waits, unless the program marked its steps.
+  void AddDerived(const std::vector<DerivedStep>& steps) {
+    if (steps.empty() || stages.contains(StageId::kStep)) return;
+    SpanSums& stage = stages[StageId::kStep];
+    for (const DerivedStep& step : steps) stage.Add(step.length, -1);
+  }
 };
 
 class SqliteWriter {
@@ -193,15 +201,18 @@ class SqliteWriter {
     Insert row(database_, stop_, "span", 20);
     bool ok = true;
     std::int64_t place = 0;
+    std::vector<DerivedStep> steps;
     for (std::uint32_t i = 0; ok && i < trace_.threads().size(); ++i) {
       const auto write = [&](std::int64_t at, const Span& span, const OwnTime& time) {
         ok = ok && WriteSpan(row, at, ThreadId{i}, span, time);
       };
       OwnTimeSweep sweep(write);
+      StepFinder finder;
       trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
         for (const Span& span : spans) {
           if (!ok) return;
           ++place;
+          finder.Add(span.start.value, span.duration.value, span.stage, span.batch);
           if ((span.flags & wire::kFlagUnfinished) != 0) {
             write(place, span, {});  // its length is not known
           } else {
@@ -210,7 +221,10 @@ class SqliteWriter {
         }
       });
       sweep.Finish();
+      const std::vector<DerivedStep> found = finder.Take();
+      steps.insert(steps.end(), found.begin(), found.end());
     }
+    totals_.AddDerived(steps);
     return ok;
   }
 

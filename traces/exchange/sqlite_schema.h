@@ -12,7 +12,8 @@
 //                        without either: what counts as augmenting
 //   queued_ns            of a sample: waiting before reads, which counts as reading
 // `stage_total` and `name_total` hold their sums, so that the summaries of millions of spans are
-// answered at once.
+// answered at once. If the program did not mark its steps, `span` has none; `stage_total` then
+// counts the times between two waits of a thread as steps.
 #pragma once
 
 #include <string_view>
@@ -60,9 +61,11 @@ CREATE VIEW spans AS
 -- What does each stage take, as the report says it? A stage inside itself counts once, and what a
 -- sample does besides reading, decoding and tokenizing is augmenting, with or without a name. Only
 -- steps of loaders that are used together differ: here they contain the waits for the other loaders.
+-- queued_ns is the part of wall_ns that lies before reads, outside of the calls: min_ns, mean_ns
+-- and max_ns are those of the calls.
 CREATE VIEW stage_summary AS
   SELECT stage, count, wall_ns + queued_ns AS wall_ns, cpu_ns, min_ns, wall_ns / count AS mean_ns,
-    max_ns, bytes
+    max_ns, NULLIF(bytes, 0) AS bytes, NULLIF(queued_ns, 0) AS queued_ns
   FROM stage_total WHERE count > 0 ORDER BY 3 DESC;
 -- And each function or transform? wall_ns holds what lies inside its calls, own_ns does not. The
 -- function that opens an image has no own_ns: the decode of the image counts it.

@@ -73,9 +73,10 @@ class Readers(unittest.TestCase):
             self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (1,))
             counts = dict(database.execute("SELECT stage, COUNT(*) FROM span GROUP BY stage"))
             self.assertEqual(counts, dict(self.stages))
-            # One read was in flight at the end, so it has no length. The rest of a sample is augmenting.
+            # One read was in flight at the end, so it has no length. The rest of a sample is augmenting,
+            # and the time between two waits is a step.
             counts = dict(database.execute("SELECT stage, count FROM stage_summary"))
-            self.assertEqual(counts, {"wait": 2, "sample": 8, "augment": 8, "read": 8})
+            self.assertEqual(counts, {"wait": 2, "sample": 8, "augment": 8, "read": 8, "step": 1})
             wanted = sorted((span["start_ns"], span["duration_ns"], span["name"], span["object"], span["pid"], span["tid"])
                             for span in self.spans)  # fmt: skip
             found = sorted((start, length, name or "", path or "", pid, tid) for start, length, name, path, pid, tid in

@@ -72,6 +72,49 @@ TEST_F(SqlQueryTest, AQuestionOverTheViewsIsAnswered) {
   EXPECT_EQ(std::get<std::string>(values.rows[0][2]), "x");
 }
 
+// A thread with a sample that waits before its read, and the waits of a loop that marks no steps.
+TraceData WithWaits() {
+  TraceData data;
+  data.processes.emplace_back();
+  data.threads.emplace_back();
+  std::vector<Span>& spans = data.spans.emplace_back();
+  const auto add = [&spans](StageId stage, std::int64_t start, std::int64_t length,
+                            std::int64_t cpu) {
+    Span span;
+    span.stage = stage;
+    span.start = TimeNs{start};
+    span.duration = TimeNs{length};
+    span.cpu = TimeNs{cpu};
+    spans.push_back(span);
+  };
+  add(StageId::kSample, 0, 5000, 1000);
+  add(StageId::kRead, 2000, 1000, -1);
+  for (std::uint32_t batch = 0; batch < 3; ++batch) {
+    add(StageId::kWait, 10'000 + batch * 1000, 400, -1);
+    spans.back().batch = {batch, 1};
+  }
+  return data;
+}
+
+TEST_F(SqlQueryTest, TheSummaryTellsWaitingFromCallsAndCountsStepsBetweenWaits) {
+  auto made = SqlTrace::Make(*MakeTrace(WithWaits()), folder_ / "");
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  const auto row = [&made](const std::string& stage) {
+    const SqlAnswer answer = (*made)->Ask(
+        "SELECT count, wall_ns, mean_ns, max_ns, bytes, queued_ns FROM stage_summary "
+        "WHERE stage = '" +
+        stage + "'");
+    EXPECT_EQ(answer.table.rows.size(), 1U) << stage << answer.detail;
+    return answer.table.rows.at(0);
+  };
+  const SqlValue none = std::monostate{};
+  const auto number = [](std::int64_t value) { return SqlValue{value}; };
+  EXPECT_THAT(row("read"),
+              ElementsAre(number(1), number(3000), number(1000), number(1000), none, number(2000)));
+  EXPECT_THAT(row("step"),
+              ElementsAre(number(2), number(1200), number(600), number(600), none, none));
+}
+
 TEST_F(SqlQueryTest, TheDatabaseHasNoNameLeft) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
 }
