@@ -20,7 +20,7 @@ std::string PenstockCommand(const traces::Trace* trace, std::string_view verb) {
 
 NextCommand CommandToPredict(const analyzer::Report& report, const traces::Trace& trace) {
   namespace words = analyzer::words;
-  const bool own = !analyzer::TextFact(trace.facts(), "command").empty();
+  const bool own = !report.diagnosis.run.imported;
   const std::string record = PenstockCommand(trace, "record");
   if (report.stages.empty()) return {Text::kSeeWhatIsSeen, PenstockCommand(trace, "doctor")};
   const analyzer::Statement& missing = report.diagnosis.needs;

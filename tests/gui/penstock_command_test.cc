@@ -23,14 +23,15 @@ TEST(PenstockCommandTest, RunsTheProgramOfTheTraceOrOneToBeReplaced) {
             "penstock record --gpu auto -- python a.py --x");
 }
 
-// What CommandToPredict() says of a recording that lacks `missing`. `command`: "" for a file of
-// another tool.
-NextCommand NextOf(const char* command, analyzer::Statement missing) {
+// What CommandToPredict() says of a recording that lacks `missing`. `command`: "" if the recording
+// does not tell it. `imported`: the trace was made from a file of another tool.
+NextCommand NextOf(const char* command, analyzer::Statement missing, bool imported = false) {
   traces::TraceData data;
   data.facts["command"] = command;
   analyzer::Report report;
   report.stages.emplace_back();
   report.diagnosis.needs = std::move(missing);
+  report.diagnosis.run.imported = imported;
   return CommandToPredict(report, *traces::MakeTrace(std::move(data)));
 }
 
@@ -45,7 +46,7 @@ TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
     EXPECT_NE(TextOf(own.how, language).find("num_workers=2"), std::string_view::npos);
   }
   EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsLoader>()).how, own.how);
-  const NextCommand imported = NextOf("", missing);
+  const NextCommand imported = NextOf("", missing, true);
   EXPECT_EQ(imported.how, Text::kRecordLoader);
   EXPECT_EQ(imported.command, kRecordCommand);
 }
@@ -53,12 +54,19 @@ TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
 // An imported file tells when batches were taken, not how they were made.
 TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
   const NextCommand imported =
-      NextOf("", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true)));
+      NextOf("", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true)), true);
   EXPECT_EQ(imported.how, Text::kRecordMaking);
   EXPECT_EQ(imported.command, kRecordCommand);
   EXPECT_EQ(NextOf("python a.py", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true)))
                 .command,
             "penstock doctor -- python a.py");
+}
+
+// `penstock record --no-command` leaves the command out.
+TEST(PenstockCommandTest, ARecordingWithoutItsCommandIsNotTakenForAnotherTools) {
+  const auto loader = analyzer::Say<words::kNeedsLoader>();
+  EXPECT_EQ(NextOf("", loader).how, Text::kLoadThroughLoader);
+  EXPECT_EQ(NextOf("", analyzer::Say<words::kNeedsSight>()).how, Text::kSeeWhatIsSeen);
 }
 
 TEST(PenstockCommandTest, WhatCannotBeSimulatedCanBeMeasured) {
