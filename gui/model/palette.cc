@@ -78,7 +78,7 @@ Pair ColoursOf(StageId stage) {
     case StageId::kMark:
       return {Hex(0x8d8d8d), Hex(0x8d8d8d)};
     case StageId::kSync:
-      return {Hex(0xc97b6b), Hex(0xa8503d)};
+      return {Hex(0xd9503a), Hex(0xa8503d)};
     case StageId::kCopy:
       return {Hex(0xd8c49a), Hex(0xac9856)};
     case StageId::kCall:

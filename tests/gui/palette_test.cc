@@ -59,6 +59,17 @@ TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
   }
 }
 
+// Calls lie beside the waits for the device. In the dark theme, waiting and the reddest name were
+// alike for a person with deuteranopia: the distance was 2.
+TEST(PaletteTest, WaitingForTheDeviceIsNotTakenForAName) {
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    const Rgb sync = StageColour(StageId::kSync, theme);
+    for (std::uint8_t name = 0; name < kNamedColours; ++name) {
+      EXPECT_GE(DistanceForDeuteranope(sync, NamedColour(name, theme)), 7) << int{name};
+    }
+  }
+}
+
 TEST(PaletteTest, ShadesAndSharedMemoryStandOut) {
   for (const Theme theme : {Theme::kDark, Theme::kLight}) {
     const Palette& p = PaletteOf(theme);

@@ -113,7 +113,7 @@ class GroupsDrawer {
     Tip(ui_, fmt::format("{}\n{}", plain, ui_.T(Text::kGroupGoTip)));
     float left = at.x;
     if (table_.wish.by == GroupBy::kStage) {
-      DrawSwatch(ui_, {at.x, at.y + ui_.Px(2)}, row.largest.stage);
+      DrawSwatch(ui_, timeline_, row.largest.stage, {at.x, at.y + ui_.Px(2)});
       left += ui_.Px(18);
     }
     DrawText(ImGui::GetWindowDrawList(), ui_.body, {left, at.y}, Ink(p.text),

@@ -335,7 +335,7 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   const SpanRef span = *canvas.workspace.timeline.span;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area inside = Panel(ui, area);
-  DrawSwatch(ui, {inside.min.x, inside.min.y + ui.Px(2)}, canvas.timeline.stage(span));
+  DrawSwatch(ui, canvas.timeline, span, {inside.min.x, inside.min.y + ui.Px(2)});
   const std::string note = SpanNote(ui, canvas.timeline.detail(span));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
   const float beside = note.empty() ? 0 : TextWidth(ui.small, note) + ui.Px(14);

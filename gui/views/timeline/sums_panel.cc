@@ -20,8 +20,8 @@ using analyzer::DurationText;
 
 // Draws the table. `old`: `sums` belong to an earlier interval, because those of `range` are not
 // ready yet. Returns the stage whose button was clicked to go to its longest span.
-std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> sums,
-                                        TimeRange range, bool old) {
+std::optional<traces::StageId> DrawSums(const Ui& ui, const Timeline& timeline,
+                                        std::span<const StageSum> sums, TimeRange range, bool old) {
   std::optional<traces::StageId> longest;
   constexpr ImGuiTableFlags kFlags =
       ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
@@ -39,7 +39,7 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> 
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, sum.stage);
+    DrawSwatch(ui, timeline, sum.stage, {at.x, at.y + ui.Px(2)});
     ImGui::Dummy({ui.Px(12), 1});
     ImGui::SameLine();
     ImGui::TextUnformatted(WordOf(sum.stage, ui.language).data());
@@ -96,7 +96,7 @@ void DrawSumsOf(const TimelineCanvas& canvas, TimeRange range, Area area) {
     return;
   }
   BeginArea("sums", area, false);
-  const auto longest = DrawSums(ui, *found, range, old);
+  const auto longest = DrawSums(ui, canvas.timeline, *found, range, old);
   EndArea();
   if (longest) GoToLongest(canvas, *longest, range);
 }

@@ -125,7 +125,12 @@ void DrawWindowPanel(const TimelineCanvas& canvas, Area area);
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);
 // Draws the table that the search asks for. Requires: there are spans.
 void DrawGroupsPanel(const TimelineCanvas& canvas, Area area);
-void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage);
+// Fills a swatch with the colour of a stage; if its spans are coloured by name, with stripes in the
+// colours of the names that take most time.
+void FillSwatch(const Ui& ui, const Timeline& timeline, traces::StageId stage, Area area);
+// Beside a title at `at`: of a stage, and of a span in its own colour.
+void DrawSwatch(const Ui& ui, const Timeline& timeline, traces::StageId stage, ImVec2 at);
+void DrawSwatch(const Ui& ui, const Timeline& timeline, SpanRef span, ImVec2 at);
 // The word for the stage, and the name of the span if it has one.
 [[nodiscard]] std::string SpanTitle(const Ui& ui, const Workspace& workspace, SpanRef span);
 // A note if a span is unusual, such as unfinished; "" if it is not.

@@ -73,19 +73,6 @@ std::string LegendName(const Ui& ui, const Timeline& timeline, StageId stage) {
   return timeline.ColoursOf(stage).empty() ? std::string(word) : ui.F(Text::kByName, word);
 }
 
-// Fills a swatch with the colour of a stage; if its spans are coloured by name, with stripes in the
-// colours of the names that take most time.
-void FillSwatch(const Ui& ui, const Timeline& timeline, StageId stage, ImVec2 a, ImVec2 b) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::vector<std::uint8_t> colours = timeline.ColoursOf(stage);
-  if (colours.empty()) return list->AddRectFilled(a, b, ui.Stage(stage), ui.Px(2));
-  const float width = (b.x - a.x) / static_cast<float>(colours.size());
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    const float left = a.x + width * static_cast<float>(i);
-    list->AddRectFilled({left, a.y}, {left + width, b.y}, Ink(NamedColour(colours[i], ui.theme)));
-  }
-}
-
 }  // namespace
 
 void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
@@ -128,7 +115,7 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
     const ImVec2 a{x + ui.Px(4), middle - ui.Px(4.5F)};
     const ImVec2 b{x + ui.Px(13), middle + ui.Px(4.5F)};
     if (shown) {
-      FillSwatch(ui, timeline, stage, a, b);
+      FillSwatch(ui, timeline, stage, {a, b});
     } else {
       list->AddRect(a, b, Ink(p.dim), ui.Px(2));
     }

@@ -15,6 +15,7 @@ namespace penstock::gui {
 namespace {
 
 using analyzer::DurationText;
+using traces::StageId;
 
 double SecondsOf(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-9;
@@ -32,12 +33,34 @@ void AddSampleFacts(const SampleData& sample, traces::StageId stage, std::vector
   }
 }
 
+Area SwatchAt(const Ui& ui, ImVec2 at) {
+  return {at, {at.x + ui.Px(11), at.y + ui.Px(11)}};
+}
+
 }  // namespace
 
-void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage) {
-  const float size = ui.Px(11);
-  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size, at.y + size}, ui.Stage(stage),
-                                            ui.Px(3));
+void FillSwatch(const Ui& ui, const Timeline& timeline, StageId stage, Area area) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::vector<std::uint8_t> colours = timeline.ColoursOf(stage);
+  if (colours.empty()) {
+    return list->AddRectFilled(area.min, area.max, ui.Stage(stage), ui.Px(2));
+  }
+  const float width = area.width() / static_cast<float>(colours.size());
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    const float left = area.min.x + width * static_cast<float>(i);
+    list->AddRectFilled({left, area.min.y}, {left + width, area.max.y},
+                        Ink(NamedColour(colours[i], ui.theme)));
+  }
+}
+
+void DrawSwatch(const Ui& ui, const Timeline& timeline, StageId stage, ImVec2 at) {
+  FillSwatch(ui, timeline, stage, SwatchAt(ui, at));
+}
+
+void DrawSwatch(const Ui& ui, const Timeline& timeline, SpanRef span, ImVec2 at) {
+  const Area area = SwatchAt(ui, at);
+  const Rgb colour = SpanColour(timeline.stage(span), timeline.detail(span).colour, ui.theme);
+  ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, Ink(colour), ui.Px(2));
 }
 
 std::string SpanNote(const Ui& ui, const SpanDetail& detail) {
@@ -127,7 +150,7 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   BeginCard(ui);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, canvas.timeline.stage(span));
+  DrawSwatch(ui, canvas.timeline, span, {at.x, at.y + ui.Px(2)});
   float y = at.y;
   for (const std::string& line : titles) {
     DrawText(list, ui.strong, {at.x + ui.Px(18), y}, Ink(p.text), line);

@@ -331,6 +331,39 @@ TEST_F(WalkPanels, CallsOfAnotherRowAreListedFromTheFirst) {
   EXPECT_EQ(list->Scroll.y, 0);
 }
 
+// The table had the colour of the stage, which is nowhere in the timeline if spans have that of
+// their names.
+TEST_F(WalkPanels, TheTableBelowTheTimelineHasTheColoursOfNames) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({.batches = 20});
+  const StringId name = data.Intern("aten::mul");
+  for (auto& spans : data.spans) {
+    for (auto& one : spans) {
+      if (one.stage != traces::StageId::kAugment) continue;
+      one.stage = traces::StageId::kMark;
+      one.name = name;
+    }
+  }
+  app_->Show(testing::DocumentOf(traces::MakeTrace(std::move(data))));
+  workspace().view = ViewId::kTimeline;
+  Frames(3);
+  workspace().timeline.FoldAll(*workspace().document.timeline, true);
+  ASSERT_TRUE(Until([this] { return workspace().Times() != nullptr; }));
+  Frames(2);
+  ASSERT_TRUE(Until([this] { return workspace().panel_shown && !workspace().sums.busy(); }));
+  Frames(2);
+  const auto corners = [](ImU32 colour) {
+    int found = 0;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      const std::string_view title = window->Name;
+      if (!window->WasActive || title.find("sums") == title.npos) continue;
+      for (const ImDrawVert& corner : window->DrawList->VtxBuffer) found += corner.col == colour;
+    }
+    return found;
+  };
+  EXPECT_GT(corners(Ink(NamedColour("aten::mul", ui().theme))), 0);
+  EXPECT_EQ(corners(ui().Stage(traces::StageId::kMark)), 0);
+}
+
 TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   Ui english;
   Ui chinese;
