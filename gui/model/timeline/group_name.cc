@@ -11,6 +11,28 @@
 namespace penstock::gui {
 namespace {
 
+// Each rank may call its device 0.
+void TellDevicesApart(Timeline& timeline) {
+  std::map<std::int32_t, std::set<std::uint32_t>> devices;  // by rank
+  for (const Group& group : timeline.groups) {
+    for (const std::size_t lane : group.lanes) {
+      const std::optional<DeviceStream>& stream = timeline.lanes[lane].stream;
+      if (stream && group.rank >= 0) devices[group.rank].insert(stream->device);
+    }
+  }
+  std::set<std::uint32_t> numbers;
+  for (const auto& [rank, of_rank] : devices) {
+    if (of_rank.size() > 1) return;
+    numbers.insert(*of_rank.begin());
+  }
+  if (numbers.size() == devices.size()) return;
+  for (const Group& group : timeline.groups) {
+    for (const std::size_t lane : group.lanes) {
+      if (timeline.lanes[lane].stream) timeline.lanes[lane].rank_of_device = group.rank;
+    }
+  }
+}
+
 // The first iterator for which each lane moved a batch.
 std::vector<std::optional<Generation>> FirstIterators(const Timeline& timeline) {
   std::vector<std::optional<Generation>> first(timeline.lanes.size());
@@ -44,6 +66,26 @@ void TellWorkersApart(Timeline& timeline) {
       if (of_loader[timeline.epochs.LoaderOf(*group->epoch)] > 1) group->anew = true;
     }
   }
+}
+
+void TellLanesApart(Timeline& timeline) {
+  std::vector<Lane>& lanes = timeline.lanes;
+  for (Group& group : timeline.groups) {
+    std::stable_sort(group.lanes.begin(), group.lanes.end(), [&](std::size_t a, std::size_t b) {
+      return lanes[a].stream < lanes[b].stream;
+    });
+    std::map<std::string_view, int> threads;  // by label
+    const auto shows_label = [](const Lane& lane) {
+      return !lane.main && !lane.stream && lane.role == LaneRole::kNone && !lane.label.empty();
+    };
+    for (const std::size_t lane : group.lanes) {
+      if (shows_label(lanes[lane])) ++threads[lanes[lane].label];
+    }
+    for (const std::size_t lane : group.lanes) {
+      lanes[lane].alike = shows_label(lanes[lane]) && threads[lanes[lane].label] > 1;
+    }
+  }
+  TellDevicesApart(timeline);
 }
 
 std::string GroupName(const Timeline& timeline, const Group& group,

@@ -15,6 +15,11 @@ namespace penstock::gui {
 // Group::other_loader. Requires: lanes, stops, epochs and groups are complete.
 void TellWorkersApart(Timeline& timeline);
 
+// Sorts the lanes of each group: threads in their order, then streams by device and number. Finds
+// what tells lanes apart that would have one name: Lane::alike and Lane::rank_of_device. Requires:
+// lanes and groups are complete.
+void TellLanesApart(Timeline& timeline);
+
 // "training process", "worker 2", or the name of the program. Of several ranks: "rank 1: training".
 // Workers with one number: "worker 0 · epoch 2 · train.py:88". `loaders`: the names of the
 // loaders by id, empty for a single loader.

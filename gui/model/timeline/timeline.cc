@@ -227,6 +227,7 @@ void MakeGroups(std::span<const traces::ProcessInfo> processes,
       timeline.groups.begin(), timeline.groups.end(), [](const Group& a, const Group& b) {
         return std::tuple(a.rank, a.kind, a.worker_id) < std::tuple(b.rank, b.kind, b.worker_id);
       });
+  TellLanesApart(timeline);
 }
 
 // Makes a lane without its spans.

@@ -98,13 +98,17 @@ enum class LaneRole : std::uint8_t { kNone, kQueueFeeder, kPinThread, kBackward 
 struct Lane {
   ThreadId thread;
   std::uint32_t tid = 0;
-  std::string label;  // its own name; "" none
-  bool main = false;  // the first thread of its process
+  std::string label;   // its own name; "" none
+  bool main = false;   // the first thread of its process
+  bool alike = false;  // another thread of the process has the same label
   // The training process that the thread works for. It tells apart batches with the same key of
   // several training processes. Not known in a preview.
   ProcessId consumer;
   LaneRole role = LaneRole::kNone;
   std::optional<DeviceStream> stream;  // set for a stream of a device, which is not a thread
+  // The rank whose only device it is, if ranks use the same number for different devices; -1: the
+  // number tells the device.
+  std::int32_t rank_of_device = -1;
   std::vector<Level> levels;
   std::uint64_t spans = 0;
 };

@@ -40,6 +40,7 @@
   X(kByName, "{} (by name)", "{}（按名称）") \
   X(kTraining, "training", "训练") \
   X(kLaneBackward, "backward pass (autograd)", "反向传播（autograd）") \
+  X(kLaneStreamOfRank, "GPU of rank {}, stream {}", "rank {} 的 GPU，流 {}") \
   X(kOfRank, "rank {}: {}", "rank {}：{}") \
   X(kEpochN, "epoch {}", "epoch {}") \
   /* The chosen span */ \

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/words/format.h"
 #include "gui/model/timeline/group_name.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
@@ -157,11 +158,16 @@ float LabelsWidth(const Ui& ui, const Workspace& workspace, float width) {
 
 std::string LaneLabel(const Ui& ui, const Lane& lane) {
   if (lane.main) return ui.T(Text::kLaneMain);
+  if (lane.stream && lane.rank_of_device >= 0) {
+    return ui.F(Text::kLaneStreamOfRank, lane.rank_of_device, lane.stream->stream);
+  }
   if (lane.stream) return ui.F(Text::kLaneStream, lane.stream->device, lane.stream->stream);
   if (lane.role == LaneRole::kQueueFeeder) return ui.T(Text::kLaneFeeder);
   if (lane.role == LaneRole::kPinThread) return ui.T(Text::kLanePin);
   if (lane.role == LaneRole::kBackward) return ui.T(Text::kLaneBackward);
-  return lane.label.empty() ? ui.F(Text::kLaneThread, lane.tid) : lane.label;
+  if (lane.label.empty()) return ui.F(Text::kLaneThread, lane.tid);
+  if (!lane.alike) return lane.label;
+  return lane.label + analyzer::InParentheses(std::to_string(lane.tid), ui.language);
 }
 
 std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span) {

@@ -82,5 +82,65 @@ TEST(GroupNameTest, TheNameOfAProcessFollowsItsRank) {
               ElementsAre("rank 0：训练", "rank 1：工作进程 0"));
 }
 
+// A run of a process with threads of these numbers and names for each rank.
+Timeline LanesOf(const std::vector<std::vector<std::pair<std::uint32_t, std::string>>>& ranks) {
+  traces::TraceData data;
+  for (std::uint32_t p = 0; p < ranks.size(); ++p) {
+    traces::ProcessInfo process;
+    process.pid = 100 + 100 * p;
+    process.role = wire::kRoleConsumer;
+    process.rank = static_cast<std::int32_t>(p);
+    data.processes.push_back(process);
+    for (const auto& [tid, name] : ranks[p]) {
+      traces::ThreadInfo thread;
+      thread.process = ProcessId{p};
+      thread.tid = tid;
+      thread.name = name;
+      data.threads.push_back(thread);
+      traces::Span span;
+      span.start = TimeNs{1'000'000};
+      span.duration = TimeNs{50};
+      span.stage = StageId::kCall;
+      data.spans.push_back({span});
+    }
+  }
+  return *BuildTimeline(*traces::MakeTrace(std::move(data)));
+}
+
+// The rows were stream 7, 21, 20, a thread, 22.
+TEST(LaneNameTest, StreamsStandBelowThreadsByNumber) {
+  const Timeline timeline = LanesOf({{{100, "python"},
+                                      {wire::LaneOf(0, 21), ""},
+                                      {wire::LaneOf(0, 20), ""},
+                                      {105, "autograd"},
+                                      {wire::LaneOf(0, 22), ""}}});
+  EXPECT_THAT(timeline.groups[0].lanes, ElementsAre(0, 3, 2, 1, 4));
+}
+
+// A rank had two rows "python3".
+TEST(LaneNameTest, ThreadsOfOneNameAreToldApart) {
+  const Timeline timeline =
+      LanesOf({{{100, "python3"}, {101, "python3"}, {102, "python3"}, {103, "io"}},
+               {{200, "python3"}, {201, "python3"}}});
+  std::vector<bool> alike;
+  for (const Lane& lane : timeline.lanes) alike.push_back(lane.alike);
+  EXPECT_THAT(alike, ElementsAre(false, true, true, false, false, false));
+}
+
+// Eight ranks had rows "GPU 0 stream 7", where the view of GPUs said "8 GPUs".
+TEST(LaneNameTest, DevicesThatRanksNumberAlikeAreNamedByTheRank) {
+  const std::uint32_t first = wire::LaneOf(0, 7);
+  const std::uint32_t second = wire::LaneOf(1, 7);
+  const auto ranks = [](const Timeline& timeline) {
+    std::vector<std::int32_t> found;
+    for (const Lane& lane : timeline.lanes) found.push_back(lane.rank_of_device);
+    return found;
+  };
+  EXPECT_THAT(ranks(LanesOf({{{100, ""}, {first, ""}}, {{200, ""}, {first, ""}}})),
+              ElementsAre(-1, 0, -1, 1));
+  EXPECT_THAT(ranks(LanesOf({{{first, ""}}, {{second, ""}}})), ElementsAre(-1, -1));
+  EXPECT_THAT(ranks(LanesOf({{{first, ""}, {second, ""}}})), ElementsAre(-1, -1));
+}
+
 }  // namespace
 }  // namespace penstock::gui

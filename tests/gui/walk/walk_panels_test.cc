@@ -374,6 +374,8 @@ TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   EXPECT_EQ(LaneLabel(chinese, lane), "线程 123");
   lane.label = "thread 7";
   EXPECT_EQ(LaneLabel(chinese, lane), "thread 7");
+  lane.alike = true;
+  EXPECT_EQ(LaneLabel(english, lane), "thread 7 (123)");
   lane.main = true;
   EXPECT_EQ(LaneLabel(english, lane), "main");
   EXPECT_EQ(LaneLabel(chinese, lane), "主线程");
@@ -381,6 +383,8 @@ TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   lane.stream = {0, 7};
   EXPECT_EQ(LaneLabel(english, lane), "GPU 0 stream 7");
   EXPECT_EQ(LaneLabel(chinese, lane), "GPU 0 流 7");
+  lane.rank_of_device = 3;
+  EXPECT_EQ(LaneLabel(english, lane), "GPU of rank 3, stream 7");
 }
 
 }  // namespace
