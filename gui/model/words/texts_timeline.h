@@ -36,6 +36,9 @@
   /* Names of processes and counters */ \
   X(kExperiment, "experiment: all but {} takes {} times as long", "实验：除{}外，其余耗时为 {} 倍") \
   X(kExperimentAll, "experiment: everything takes {} times as long", "实验：全部耗时为 {} 倍") \
+  X(kLegendExperiment, "experiment", "实验") \
+  X(kLegendExperimentTip, "record --probe slowed a part of the run down in these windows.", \
+    "在这些窗口中，record --probe 放慢了运行的一部分。") \
   X(kStagesProbed, "includes windows in which experiments slowed the run down", "含实验放慢运行的窗口") \
   X(kByName, "{} (by name)", "{}（按名称）") \
   X(kTraining, "training", "训练") \

@@ -91,6 +91,7 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row);
 [[nodiscard]] std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas);
 // Draws the list of bookmarks and notes over the right part of the rows.
 void DrawMarks(const TimelineCanvas& canvas, Area area);
+inline constexpr double kExperimentStrip = 0.8;  // opacity of the accent colour
 // Draws the windows of experiments as a strip on the axis and a shade behind the rows. A card says
 // what the window under the pointer slowed down. DrawExperimentNames() says it in the plot, where a
 // window is wide enough.

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/timeline/experiments.h"
 #include "gui/model/words/stage_words.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
@@ -73,20 +74,43 @@ std::string LegendName(const Ui& ui, const Timeline& timeline, StageId stage) {
   return timeline.ColoursOf(stage).empty() ? std::string(word) : ui.F(Text::kByName, word);
 }
 
+// Draws what the strips and bands of experiments are, at the right. Returns its width; 0 if the run
+// has none.
+float DrawExperimentLegend(const Ui& ui, const Workspace& workspace, Area area) {
+  const auto& analysis = workspace.document.analysis;
+  if (!analysis || ExperimentsOf(analysis->report.diagnosis.run).empty()) return 0;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const char* const name = ui.T(Text::kLegendExperiment);
+  const float width = TextWidth(ui.small, name) + ui.Px(19);
+  const float left = area.max.x - width;
+  const float middle = (area.min.y + area.max.y) / 2;
+  const ImVec2 a{left + ui.Px(4), middle - ui.Px(4.5F)};
+  const ImVec2 b{left + ui.Px(13), middle + ui.Px(4.5F)};
+  list->AddRectFilled(a, b, Ink(p.accent, 0.2));
+  list->AddRectFilled(a, {b.x, a.y + ui.Px(4)}, Ink(p.accent, kExperimentStrip));
+  DrawText(list, ui.small, {left + ui.Px(17), middle - FontPixels(ui.small) / 2}, Ink(p.text),
+           name);
+  ImGui::SetCursorScreenPos({left, area.min.y});
+  ImGui::Dummy({width, area.height()});
+  Tip(ui, ui.T(Text::kLegendExperimentTip));
+  return width + ui.Px(6);
+}
+
 }  // namespace
 
 void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  float x = right;
+  const float height = ImGui::GetFrameHeight();
+  right -= DrawExperimentLegend(ui, workspace, {{left, y}, {right, y + height}});
   const Timeline& timeline = *workspace.document.timeline;
   const std::vector<StageId>& stages = timeline.stages;
   float whole = 0;
   for (const StageId stage : stages) {
     whole += TextWidth(ui.small, LegendName(ui, timeline, stage)) + ui.Px(25);
   }
-  x = std::max(left, right - whole);
-  const float height = ImGui::GetFrameHeight();
+  float x = std::max(left, right - whole);
   const float more = whole > right - left ? TextWidth(ui.small, "+00") : 0;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageId stage = stages[i];

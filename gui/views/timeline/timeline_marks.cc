@@ -62,7 +62,8 @@ void DrawExperiments(const TimelineCanvas& canvas, Area axis) {
   for (const Experiment& experiment : ExperimentsIn(canvas)) {
     const float x0 = std::max(canvas.X(experiment.range.from), canvas.plot.min.x);
     const float x1 = std::max(std::min(canvas.X(experiment.range.to), canvas.plot.max.x), x0 + 1);
-    list->AddRectFilled({x0, axis.max.y - ui.Px(4)}, {x1, axis.max.y}, Ink(colour, 0.8));
+    list->AddRectFilled({x0, axis.max.y - ui.Px(4)}, {x1, axis.max.y},
+                        Ink(colour, kExperimentStrip));
     list->AddRectFilled({x0, axis.max.y}, {x1, canvas.plot.max.y}, Ink(colour, 0.07));
     const bool over = ImGui::IsMouseHoveringRect({x0, axis.min.y}, {x1, axis.max.y});
     if (!over || !ImGui::IsWindowHovered()) continue;

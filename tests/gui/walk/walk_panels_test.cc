@@ -364,6 +364,24 @@ TEST_F(WalkPanels, TheTableBelowTheTimelineHasTheColoursOfNames) {
   EXPECT_EQ(corners(ui().Stage(traces::StageId::kMark)), 0);
 }
 
+// The timeline had blue bars and bands, and no word said what they were.
+TEST_F(WalkPanels, TheLegendOfTheTimelineSaysWhatExperimentsAre) {
+  const ImU32 strip = Ink(ui().palette().accent, kExperimentStrip);
+  const auto corners = [&] {
+    LastItemOf([&] { DrawLegend(ui(), workspace(), 0, 900, 0); });
+    int found = 0;
+    for (const ImDrawVert& corner : ActiveWindow("alone")->DrawList->VtxBuffer) {
+      found += corner.col == strip;
+    }
+    return found;
+  };
+  EXPECT_EQ(corners(), 0);
+  const auto analysis = std::make_shared<Analysis>(*workspace().document.analysis);
+  analysis->report.diagnosis.run.loaders.front().probes = {{wire::kProbeDecode, 2, 0, 1'000}};
+  workspace().document.analysis = analysis;
+  EXPECT_GT(corners(), 0);
+}
+
 TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   Ui english;
   Ui chinese;
