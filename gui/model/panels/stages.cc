@@ -234,6 +234,12 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
 std::vector<std::string> TableNotes(const analyzer::RunModel& run, std::span<const StageLine> lines,
                                     std::size_t ranks, Language language) {
   std::vector<std::string> notes = ShareNotes(lines, ranks, language);
+  using traces::StageId;
+  if (run.stages[StageId::kH2d].count + run.stages[StageId::kCopy].count +
+          run.stages[StageId::kCall].count >
+      0) {
+    notes.emplace_back(TextOf(Text::kStagesOfDevice, language));
+  }
   if (!ExperimentsOf(run).empty()) notes.emplace_back(TextOf(Text::kStagesProbed, language));
   return notes;
 }

@@ -83,7 +83,8 @@ struct StageLine {
 // some stages contain others, that streams of a device count one by one, and what the rest is.
 [[nodiscard]] std::vector<std::string> ShareNotes(std::span<const StageLine> lines,
                                                   std::size_t ranks, Language language);
-// These notes, and that the table counts windows in which experiments slowed the run down.
+// These notes, which work of a device the table leaves out, and that it counts windows in which
+// experiments slowed the run down.
 [[nodiscard]] std::vector<std::string> TableNotes(const analyzer::RunModel& run,
                                                   std::span<const StageLine> lines,
                                                   std::size_t ranks, Language language);

@@ -15,6 +15,9 @@ namespace penstock::gui {
 // Null-terminated.
 [[nodiscard]] std::string_view WordOf(traces::StageId stage, Language language);
 
+// What a stage of a device is, whose English word does not say it; nullopt for other stages.
+[[nodiscard]] std::optional<Text> MeaningOf(traces::StageId stage);
+
 // The stage that a word of either language names.
 [[nodiscard]] std::optional<traces::StageId> StageOfWord(std::string_view word);
 

@@ -36,6 +36,14 @@
   /* Names of processes and counters */ \
   X(kExperiment, "experiment: all but {} takes {} times as long", "实验：除{}外，其余耗时为 {} 倍") \
   X(kExperimentAll, "experiment: everything takes {} times as long", "实验：全部耗时为 {} 倍") \
+  X(kH2dMeans, "h2d: copies from the host to the GPU", "拷贝到 GPU：从主机到 GPU 的拷贝") \
+  X(kCopyMeans, "copy: the other copies: from the GPU, within it or between GPUs, and setting memory", \
+    "其他拷贝：从 GPU 拷出、GPU 内部或 GPU 之间的拷贝，以及显存赋值") \
+  X(kCallMeans, "call: calls of the program to CUDA, such as launching a kernel", \
+    "调用：程序对 CUDA 的调用，例如启动内核") \
+  X(kSyncMeans, "sync: the program waits for the GPU", "同步等待：程序等待 GPU") \
+  X(kStagesOfDevice, "h2d: copies to the GPU; the view GPU has the other copies and the calls to CUDA", \
+    "其他拷贝与对 CUDA 的调用见 GPU 视图") \
   X(kLegendExperiment, "experiment", "实验") \
   X(kLegendExperimentTip, "record --probe slowed a part of the run down in these windows.", \
     "在这些窗口中，record --probe 放慢了运行的一部分。") \

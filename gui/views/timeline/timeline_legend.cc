@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,14 +47,21 @@ void DrawLegendTip(const Ui& ui, const Workspace& workspace, StageId stage) {
     if (part.stage == stage) names.push_back(part);
   }
   const auto& trace = workspace.document.trace;
-  if (names.empty() || trace == nullptr) return Tip(ui, ui.T(Text::kLegendTip));
+  const std::optional<Text> meaning = MeaningOf(stage);
+  const std::string first = meaning ? ui.T(*meaning) + std::string("\n") : "";
+  if (names.empty() || trace == nullptr) return Tip(ui, first + ui.T(Text::kLegendTip));
   BeginCard(ui);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   float y = at.y;
-  float width = TextWidth(ui.small, ui.T(Text::kLegendTip));
-  DrawText(list, ui.small, at, Ink(ui.palette().dim), ui.T(Text::kLegendTip));
-  y += FontPixels(ui.small) + ui.Px(6);
+  float width = 0;
+  const auto draw = [&](const char* line) {
+    width = std::max(width, TextWidth(ui.small, line));
+    DrawText(list, ui.small, {at.x, y}, Ink(ui.palette().dim), line);
+    y += FontPixels(ui.small) + ui.Px(6);
+  };
+  if (meaning) draw(ui.T(*meaning));
+  draw(ui.T(Text::kLegendTip));
   for (const NamedPart& part : names) {
     const float size = ui.Px(9);
     list->AddRectFilled({at.x, y + ui.Px(3)}, {at.x + size, y + ui.Px(3) + size},

@@ -267,6 +267,10 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
             TextOf(Text::kRestOfSamples, Language::kEnglish));
   analyzer::RunModel run;
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 3U);
+  run.stages[StageId::kCopy].Add(1, -1, 0);
+  EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).back(),
+            TextOf(Text::kStagesOfDevice, Language::kEnglish))
+      << "the table has no row \"copy\"";
   run.loaders.resize(1);
   run.loaders[0].probes = {{wire::kProbeNothing, 2, 0, 1'000'000'000}};
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).back(),

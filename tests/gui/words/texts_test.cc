@@ -11,6 +11,8 @@
 namespace penstock::gui {
 namespace {
 
+using traces::StageId;
+
 int Places(std::string_view text) {
   int count = 0;
   for (std::size_t at = text.find("{}"); at != std::string_view::npos;
@@ -48,6 +50,17 @@ TEST(StageWordsTest, EveryStageHasAWordOfItsOwnInBothLanguages) {
     }
   }
   EXPECT_EQ(StageOfWord("decoding"), std::nullopt);
+}
+
+// The legend had "h2d", "copy" and "call", and nothing said which copies these are.
+TEST(StageWordsTest, WhatIsSaidOfAStageBeginsWithItsWord) {
+  for (const StageId stage : {StageId::kH2d, StageId::kCopy, StageId::kCall, StageId::kSync}) {
+    ASSERT_TRUE(MeaningOf(stage).has_value());
+    for (const Language language : {Language::kEnglish, Language::kChinese}) {
+      EXPECT_TRUE(TextOf(*MeaningOf(stage), language).starts_with(WordOf(stage, language)));
+    }
+  }
+  EXPECT_EQ(MeaningOf(StageId::kDecode), std::nullopt);
 }
 
 }  // namespace
