@@ -26,8 +26,15 @@ struct OfLoop {
   bool first = false;  // it is of the first of the loaders that are used together
 };
 
+// Loaders of a training process that are used together.
+struct Together {
+  std::size_t loop = 0;
+  std::vector<OfLoop> taken;
+};
+
 // The steps of a loop that uses loaders together.
-void AddSteps(std::vector<OfLoop>& taken, std::vector<LoopStep>& steps) {
+void AddSteps(Together& together, std::vector<LoopStep>& steps) {
+  std::vector<OfLoop>& taken = together.taken;
   std::sort(taken.begin(), taken.end(), [](const OfLoop& a, const OfLoop& b) {
     return a.batch->delivered < b.batch->delivered;
   });
@@ -35,10 +42,11 @@ void AddSteps(std::vector<OfLoop>& taken, std::vector<LoopStep>& steps) {
   for (const OfLoop& one : taken) {
     if (one.batch->delivered == kNever) continue;
     if (one.first) {
-      steps.push_back({one.batch, 0});
+      steps.push_back({one.batch, 0, together.loop});
       open = true;
     }
     if (!open) continue;
+    if (!one.first) steps.back().others.push_back(one.batch);
     steps.back().seconds += one.batch->loop_step();
     if (one.batch->step_end != kNever || one.batch->next_wait != kNever) continue;
     steps.pop_back();  // it did not end
@@ -110,20 +118,22 @@ bool DerivesSteps(const RunModel& run) {
 
 std::vector<LoopStep> StepsOf(const RunModel& run) {
   std::vector<LoopStep> steps;
-  std::map<std::uint32_t, std::vector<OfLoop>> together;  // by training process
-  for (const LoaderRun& loader : run.loaders) {
+  std::map<std::uint32_t, Together> together;  // by training process
+  for (std::size_t l = 0; l < run.loaders.size(); ++l) {
+    const LoaderRun& loader = run.loaders[l];
     if (loader.use == LoopUse::kInterleaved) {
-      std::vector<OfLoop>& taken = together[loader.config.consumer.value];
+      auto& [loop, taken] = together[loader.config.consumer.value];
       const bool first = taken.empty();
+      if (first) loop = l;
       for (const Batch& batch : loader.batches) taken.push_back({&batch, first});
       continue;
     }
     for (const Batch& batch : loader.batches) {
       if (batch.delivered != kNever && batch.step_end != kNever)
-        steps.push_back({&batch, batch.step()});
+        steps.push_back({&batch, batch.step(), l});
     }
   }
-  for (auto& [process, taken] : together) AddSteps(taken, steps);
+  for (auto& [process, loaders] : together) AddSteps(loaders, steps);
   return steps;
 }
 

@@ -4,6 +4,7 @@
 // dashboard count them in the same way. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -43,6 +44,8 @@ struct PartOfRun {
 struct LoopStep {
   const Batch* batch = nullptr;
   double seconds = 0;
+  std::size_t loop = 0;                // steps with the same number follow each other
+  std::vector<const Batch*> others{};  // of the other loaders, taken during the step
 };
 
 // Whether the steps of the stage table are those of StepsOf(). Otherwise they are the recorded

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/model/named_ranges.h"
+#include "analyzer/report/stage_wholes.h"
 #include "traces/order.h"
 
 namespace penstock::gui {
@@ -121,7 +122,10 @@ std::shared_ptr<const OwnTimes> OwnTimes::Build(const traces::Trace& trace,
     made->BuildThread(trace, lane, stop);
     if (stop.stop_requested()) return nullptr;
   }
-  if (run.stages[StageId::kStep].count == 0) made->BuildSteps(run);
+  if (analyzer::DerivesSteps(run)) {
+    made->derives_steps_ = true;
+    made->steps_ = LoopSteps::Of(run, made->timeline_->begin);
+  }
   return made;
 }
 
@@ -197,57 +201,6 @@ void OwnTimes::AddUnfinished(const Level& level) {
     if (!unfinished || Nests(level.stage(i))) continue;
     unfinished_.push_back({level.stage(i), {level.start[i], level.end(i)}});
   }
-}
-
-void OwnTimes::BuildSteps(const analyzer::RunModel& run) {
-  const auto prepare = [](std::vector<std::int64_t>& times, std::vector<std::uint64_t>& before) {
-    std::sort(times.begin(), times.end());
-    before.assign(1, 0);
-    for (const std::int64_t time : times) {
-      before.push_back(before.back() + static_cast<std::uint64_t>(time));
-    }
-  };
-  for (const analyzer::LoaderRun& loader : run.loaders) {
-    Steps steps;
-    for (const analyzer::Batch& batch : loader.batches) {
-      if (batch.step_end == analyzer::kNever) continue;
-      const bool lasts = batch.delivered != analyzer::kNever && batch.delivered < batch.step_end;
-      steps.starts.push_back((lasts ? batch.delivered : batch.step_end) - timeline_->begin);
-      steps.ends.push_back(batch.step_end - timeline_->begin);
-    }
-    prepare(steps.starts, steps.starts_before);
-    prepare(steps.ends, steps.ends_before);
-    steps_.push_back(std::move(steps));
-  }
-}
-
-void OwnTimes::Steps::AddTo(StageSum& sum, TimeRange range) const {
-  const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
-    return std::lower_bound(times.begin(), times.end(), at) - times.begin();
-  };
-  // The time of all steps before `at`. In a long run, the products and sums exceed 64 bits. They
-  // are unsigned, so they may wrap around; the resulting time fits.
-  const auto before = [&](std::int64_t at) {
-    const auto begun = static_cast<std::size_t>(count(starts, at));
-    const auto ended = static_cast<std::size_t>(count(ends, at));
-    const auto time = static_cast<std::uint64_t>(at);
-    return (begun * time - starts_before[begun]) - (ended * time - ends_before[ended]);
-  };
-  const auto first = std::upper_bound(ends.begin(), ends.end(), range.from) - ends.begin();
-  const auto last = count(starts, range.to);
-  if (first >= last) return;
-  sum.count += static_cast<std::uint64_t>(last - first);
-  sum.time += static_cast<std::int64_t>(before(range.to) - before(range.from));
-  // The steps of a loop follow each other, so only the first and the last may reach out.
-  const auto cut = [&](std::ptrdiff_t i) {
-    const std::int64_t start = starts[static_cast<std::size_t>(i)];
-    const std::int64_t end = ends[static_cast<std::size_t>(i)];
-    if (start >= range.from && end <= range.to) return;
-    ++sum.cut;
-    sum.cut_time += std::min(end, range.to) - std::max(start, range.from);
-  };
-  cut(first);
-  if (last - 1 > first) cut(last - 1);
 }
 
 // The nesting spans of a thread that begin in `range`, as they were recorded, except that their
@@ -361,8 +314,9 @@ std::vector<StageSum> OwnTimes::Of(TimeRange range, const std::stop_token& stop)
     --sum.cut;
     sum.cut_time -= time;
   }
-  for (const Steps& steps : steps_) {
-    steps.AddTo(sums[static_cast<std::size_t>(StageId::kStep)], range);
+  if (derives_steps_) {
+    StageSum& sum = sums[static_cast<std::size_t>(StageId::kStep)] = {StageId::kStep};
+    for (const LoopSteps& steps : steps_) steps.AddTo(sum, range);
   }
   for (const StageSum& sum : sums) {
     if (sum.count > 0) found.push_back(sum);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/model/run_model.h"
+#include "gui/model/timeline/loop_steps.h"
 #include "gui/model/timeline/query.h"
 #include "gui/model/timeline/timeline.h"
 #include "traces/nesting.h"
@@ -38,7 +39,8 @@ struct TimeParts {
 
 class OwnTimes {
  public:
-  // `run`: the model of the whole trace, for steps that the program did not mark. nullptr once
+  // `run`: the model of the whole trace, for steps that the program did not mark, and for those of
+  // loaders that are used together, whose spans overlap and contain waits. nullptr once
   // `stop` is requested.
   // Cost: a pass over the spans of the trace and one over those of the timeline; 0.7 bytes of
   // memory for each span, and 24 bytes for each read that lasts longer than it is drawn (reads of
@@ -48,7 +50,7 @@ class OwnTimes {
       const analyzer::RunModel& run, const std::stop_token& stop = {});
 
   // The stages in `range`, longest first, as analyzer::StageTable has them, and which of their
-  // spans reach out of `range`. A step that the program did not mark counts with its part inside
+  // spans reach out of `range`. A step that is derived from batches counts with its part inside
   // `range`. Once `stop` is requested, the answer is without meaning. Cost: O(threads * (kStride +
   // spans in the longest section)). Sections are long in a program that opens images and never
   // decodes them.
@@ -87,15 +89,6 @@ class OwnTimes {
     // kNone.
     bool later_stages = false;
   };
-  // The steps of one loop that are derived from its batches.
-  struct Steps {
-    std::vector<std::int64_t> starts;          // ascending
-    std::vector<std::int64_t> ends;            // ascending
-    std::vector<std::uint64_t> starts_before;  // sums of the starts before each, modulo 2^64
-    std::vector<std::uint64_t> ends_before;
-
-    void AddTo(StageSum& sum, TimeRange range) const;
-  };
   // A span that does not nest with others, and that was not finished when its process ended.
   struct Unfinished {
     traces::StageId stage = traces::StageId::kNone;
@@ -106,7 +99,6 @@ class OwnTimes {
 
   void BuildThread(const traces::Trace& trace, std::size_t lane, const std::stop_token& stop);
   void AddUnfinished(const Level& level);
-  void BuildSteps(const analyzer::RunModel& run);
   void AddThread(std::size_t lane, TimeRange range, Sums& sums) const;
   [[nodiscard]] bool Opens(const traces::Span& span) const;
   [[nodiscard]] std::vector<traces::Span> SpansOf(std::size_t lane, TimeRange range) const;
@@ -116,7 +108,8 @@ class OwnTimes {
   std::vector<Thread> threads_;  // by lane
   std::vector<StringId> opens_;  // names of calls that only open an image
   std::vector<Unfinished> unfinished_;
-  std::vector<Steps> steps_;  // by loader
+  bool derives_steps_ = false;
+  std::vector<LoopSteps> steps_;  // instead of recorded ones, if derives_steps_
 };
 
 }  // namespace penstock::gui
