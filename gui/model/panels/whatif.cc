@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -184,6 +185,20 @@ WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language) {
   }
   if (batches_alone) add(std::string(TextOf(Text::kWorkersMemoryUnknown, language)));
   return memory;
+}
+
+std::vector<CurvePoint> PointsOf(const WhatIfAnswer& answer, int recorded, Language language) {
+  const auto point = [language](Text name, int workers, double rate, bool is_recorded) {
+    std::string text = fmt::format("{} {}", TextOf(name, language), analyzer::ShortNumber(rate));
+    return CurvePoint{workers, rate, is_recorded, std::move(text)};
+  };
+  std::vector<CurvePoint> points = {point(Text::kRecordedPoint, recorded, answer.measured, true)};
+  if (!answer.recorded) {
+    const analyzer::Configuration& chosen = answer.chosen;
+    points.push_back(
+        point(Text::kChosenPoint, chosen.workers, chosen.predicted.rate.estimate, false));
+  }
+  return points;
 }
 
 std::string AxisText(double rate) {

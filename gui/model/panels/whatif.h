@@ -82,6 +82,17 @@ struct WhatIfMemory {
 };
 [[nodiscard]] WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language);
 
+// A point on the curve, with its words: "recorded 222".
+struct CurvePoint {
+  int workers = 0;
+  double rate = 0;
+  bool recorded = false;  // measured, not predicted
+  std::string text;
+};
+// The recorded setting, and the chosen one if it is another. `recorded`: its number of workers.
+[[nodiscard]] std::vector<CurvePoint> PointsOf(const WhatIfAnswer& answer, int recorded,
+                                               Language language);
+
 // A rate on an axis: "2.5", "400", "12.5k".
 [[nodiscard]] std::string AxisText(double rate);
 

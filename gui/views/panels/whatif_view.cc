@@ -12,6 +12,7 @@
 #include "analyzer/words/format.h"
 #include "gui/model/forecast.h"
 #include "gui/model/overview.h"
+#include "gui/model/panels/ranks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/whatif_parts.h"
 #include "gui/widgets/plot.h"
@@ -27,22 +28,21 @@ std::string Sentence(const Ui& ui, const analyzer::Statement& statement) {
   return Typeset(Render(statement, ui.language));
 }
 
-void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb colour, bool hollow,
-         const std::string& name) {
+void Dot(const Ui& ui, const PlotFrame& frame, const CurvePoint& point, Rgb colour) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 at{frame.X(one.workers), frame.Y(one.predicted.rate.estimate)};
-  list->AddCircleFilled(at, ui.Px(6), Ink(hollow ? ui.palette().panel : colour));
+  const ImVec2 at{frame.X(point.workers), frame.Y(point.rate)};
+  list->AddCircleFilled(at, ui.Px(6), Ink(point.recorded ? ui.palette().panel : colour));
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
-  const float width = TextWidth(ui.small, name);
+  const float width = TextWidth(ui.small, point.text);
   // The text of the recorded setting stands below its point, that of the chosen setting above.
-  const float x = Limited(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
+  const float x = Limited(point.recorded ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
                           frame.area.max.x - width);
-  const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
+  const float y = point.recorded ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
   const float top = Limited(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
   // A background hides the band and the curve, which would make the text hard to read.
   list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + FontPixels(ui.small)},
                       Ink(ui.palette().panel, 0.9), ui.Px(3));
-  DrawText(list, ui.small, {x, top}, Ink(colour), name);
+  DrawText(list, ui.small, {x, top}, Ink(colour), point.text);
 }
 
 void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded, Area area) {
@@ -68,18 +68,13 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   const PlotFrame frame = BeginPlot(ui, area, axes, {line});
   DrawBand(frame, band);
   DrawLine(ui, frame, line);
-  // The recording's own point: measured, not predicted.
-  Configuration measured;
-  measured.workers = recorded.workers;
-  measured.predicted.rate.estimate = answer.measured;
-  Dot(ui, frame, measured, p.dim, true,
-      fmt::format("{} {}", ui.T(Text::kRecordedPoint), ShortNumber(answer.measured)));
-  Dot(ui, frame, answer.chosen, ColourOf(p, answer.effect), false,
-      fmt::format("{} {}", ui.T(Text::kChosenPoint),
-                  ShortNumber(answer.chosen.predicted.rate.estimate)));
+  for (const CurvePoint& point : PointsOf(answer, recorded.workers, ui.language)) {
+    Dot(ui, frame, point, point.recorded ? p.dim : ColourOf(p, answer.effect));
+  }
 }
 
-void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
+void DrawFigures(const Ui& ui, const analyzer::Report& report, const WhatIfAnswer& answer,
+                 Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const analyzer::Prediction& predicted = answer.chosen.predicted;
@@ -99,9 +94,10 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const std::string times = GainText(predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kRateOfWholeRun, times) : times;
   const std::string interval = IntervalText(rate, ui.language);
+  const Text title = answer.recorded ? Text::kMeasured : Text::kPredicted;
   figure(0,
-         fmt::format("{}{}{}", ui.T(answer.recorded ? Text::kMeasured : Text::kPredicted),
-                     ui.T(Text::kComma), Render(answer.unit, ui.language)),
+         fmt::format("{}{}{}", TitleOfRank(report, title, ui.language), ui.T(Text::kComma),
+                     Render(answer.unit, ui.language)),
          ShortNumber(rate.estimate),
          interval.empty() ? gain : fmt::format("{}  ·  {}", gain, interval),
          ColourOf(p, answer.effect));
@@ -112,9 +108,10 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
 
 void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
-  const WhatIf recorded = Recorded(workspace.Shown().analysis->report.diagnosis);
+  const analyzer::Report& report = workspace.Shown().analysis->report;
+  const WhatIf recorded = Recorded(report.diagnosis);
   const float figures = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(16);
-  DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
+  DrawFigures(ui, report, answer, {area.min, {area.max.x, area.min.y + figures}});
   std::vector<std::string> lines;
   for (const analyzer::Statement& note : answer.notes) {
     for (std::string& line : WrapText(ui.small, "· " + Sentence(ui, note), area.width())) {

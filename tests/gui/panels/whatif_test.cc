@@ -86,10 +86,17 @@ TEST_F(WhatIfTest, TheRecordedSettingShowsWhatWasMeasured) {
   EXPECT_EQ(recorded->recorded->estimate, diagnosis_.base_rate());
   EXPECT_EQ(recorded->recorded->low, diagnosis_.loader->steady.rate.low);
   EXPECT_EQ(recorded->recorded->high, diagnosis_.loader->steady.rate.high);
+  const int workers = chosen.workers;
+  // The view had two boxes, "chosen 485" and "recorded 485", over the curve.
+  EXPECT_EQ(PointsOf(*recorded, workers, Language::kEnglish).size(), 1U);
   chosen.workers += 1;
   const auto other = Ask(diagnosis_, chosen);
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->recorded);
+  const std::vector<CurvePoint> points = PointsOf(*other, workers, Language::kEnglish);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_TRUE(points[0].text.starts_with("recorded ")) << points[0].text;
+  EXPECT_EQ(points[1].workers, workers + 1);
 }
 
 // Experiments (record --probe) lengthen the steps outside of the steady part.
