@@ -19,9 +19,17 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float gap = ui.Px(10);
-  const float height = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(34);
   const auto count = static_cast<float>(figures.size());
   const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0F);
+  std::vector<Wrapped> notes;
+  std::size_t lines = 1;
+  for (const Figure& figure : figures) {
+    notes.push_back(WrapText(ui.small, figure.line, width - ui.Px(28), 2));
+    lines = std::max(lines, notes.back().lines.size());
+  }
+  const float pitch = FontPixels(ui.small) + ui.Px(2);
+  const float height = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(34) +
+                       pitch * static_cast<float>(lines - 1);
   float x = area.min.x;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Figure& figure = figures[i];
@@ -40,7 +48,11 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
     DrawText(list, font, {inside.min.x, y + (FontPixels(ui.big) - FontPixels(font)) / 2},
              Ink(figure.colour), shortened(font, figure.value));
     y += FontPixels(ui.big) + ui.Px(4);
-    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), shortened(ui.small, figure.line));
+    for (const std::string& line : notes[i].lines) {
+      DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), line);
+      y += pitch;
+    }
+    if (notes[i].cut) tip += (tip.empty() ? "" : "\n") + figure.line;
     ImGui::SetCursorScreenPos({x, area.min.y});
     ImGui::PushID(static_cast<int>(i));
     ImGui::InvisibleButton("##figure", {std::max(width, 1.0F), height});

@@ -382,6 +382,18 @@ TEST_F(WalkPanels, TheLegendOfTheTimelineSaysWhatExperimentsAre) {
   EXPECT_GT(corners(), 0);
 }
 
+// At 1280x720 a card of the GPU view said "of the loop's steady time; 37 % of t...".
+TEST_F(WalkPanels, ANoteUnderAFigureMayTakeTwoLines) {
+  const auto height = [&](const std::string& line) {
+    const Figure figure{"Kernels run", "80 %", line, ui().palette().text, ""};
+    float found = 0;
+    LastItemOf([&] { found = DrawFigures(ui(), {&figure, 1}, {{0, 0}, {240, 400}}); });
+    return found;
+  };
+  const std::string note = "of the loop's steady time; 37 % of their time in NCCL";
+  EXPECT_GE(height(note), height("50.7 ms") + FontPixels(ui().small));
+}
+
 TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   Ui english;
   Ui chinese;
