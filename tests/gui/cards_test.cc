@@ -91,7 +91,8 @@ TEST(CardsTest, ARunThatTheSimulationDoesNotRepeatSaysSoOnce) {
 TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
   analyzer::Report report = ReportOfRun(Fed());
   ASSERT_FALSE(report.diagnosis.whole_run);
-  report.diagnosis.needs = analyzer::Say<analyzer::words::kNeedsSight>();
+  report.diagnosis.needs =
+      analyzer::Say<analyzer::words::kNeedsSight>(analyzer::Give<"none">(false));
   report.diagnosis.wait_fraction = 0.4;
   report.diagnosis.samples_rate = 50;
   const Card card = CardOf(report, Text::kFreeData);

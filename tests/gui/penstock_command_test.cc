@@ -66,7 +66,8 @@ TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
 TEST(PenstockCommandTest, ARecordingWithoutItsCommandIsNotTakenForAnotherTools) {
   const auto loader = analyzer::Say<words::kNeedsLoader>();
   EXPECT_EQ(NextOf("", loader).how, Text::kLoadThroughLoader);
-  EXPECT_EQ(NextOf("", analyzer::Say<words::kNeedsSight>()).how, Text::kSeeWhatIsSeen);
+  EXPECT_EQ(NextOf("", analyzer::Say<words::kNeedsSight>(analyzer::Give<"none">(true))).how,
+            Text::kSeeWhatIsSeen);
 }
 
 TEST(PenstockCommandTest, WhatCannotBeSimulatedCanBeMeasured) {

@@ -61,5 +61,29 @@
   X(kMouseWheel, "wheel", "滚轮") \
   X(kMouseDrag, "drag", "拖动") \
   X(kMouseClick, "click", "单击") \
-  X(kMouseDoubleClick, "double click", "双击")
+  X(kMouseDoubleClick, "double click", "双击") \
+  /* Ranks */ \
+  X(kRanks, "Ranks", "rank 一览") \
+  X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \
+  X(kWorkersOfRank, "Workers of rank {}", "rank {} 的工作进程") \
+  X(kRankWorkers, "workers", "工作进程") \
+  X(kRankHost, "host", "主机") \
+  X(kRankCores, "cores", "核数") \
+  X(kRankCoresTip, "its part of the host's cores", "该 rank 在主机核心中的份额") \
+  X(kRankRate, "samples/s", "样本/秒") \
+  X(kRankWaits, "time waiting", "等待占比") \
+  X(kRankData, "wait per step", "每步等数据") \
+  X(kRankDataTip, "waiting for data in one iteration, mean", "每次迭代等待数据的时间（平均）") \
+  X(kRankStep, "step, with waiting for ranks", "训练步（含等待 rank）") \
+  X(kRankStepTip, "mean; waiting for other ranks included", "平均；包含等待其他 rank 的时间") \
+  X(kRankHeldUp, "others wait", "拖慢其他") \
+  X(kRankHeldUpTip, "share of the loop: the other ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
+  X(kRankShown, \
+    "Overview, what-if and the workers below show this rank. So do findings, the size of the data set, and the times in which the GPU computes and is idle. Timeline, tables and curves show all ranks together.", \
+    "概览、假设分析和下方的工作进程只显示该 rank；各项发现、数据集大小以及 GPU 的计算与空闲时间也是如此。时间线、表格和曲线合计所有 rank。") \
+  X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
+  X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
+  X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \
+  X(kRanksOneSlow, "The other ranks wait {} of the loop for the data of rank {}.", "其他 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
+  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。")
 // clang-format on
