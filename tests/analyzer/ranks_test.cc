@@ -244,6 +244,7 @@ TEST(RankImbalanceTest, TheCeilingOfStepsThatWaitForTheDataOfOthersIsTheLeast) {
   run.wait = [](int rank, int i) { return i % 2 == rank ? 6.0 : 1.0; };
   EXPECT_TRUE(least(run));
   run.together = false;
+  run.wait = [](int rank, int) { return rank == 0 ? 1.0 : 6.0; };
   EXPECT_FALSE(least(run)) << "no rank waits for another";
   EXPECT_FALSE(least(OneIsSlow())) << "the others wait for the rank of the verdict";
 }

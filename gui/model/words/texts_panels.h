@@ -165,7 +165,7 @@
   X(kGpuNoCounters, "No counters were recorded.", "没有录制计数器。") \
   X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
   /* Workers and memory */ \
-  X(kWorkerStartup, "begins first batch", "首个批次开始于") \
+  X(kWorkerStartup, "starts after", "开始工作前") \
   X(kWorkerStartupTip, "from the beginning of the epoch until it begins its first batch", "从 epoch 开始到其开始生成首个批次") \
   X(kWorkerBatch, "per batch", "每批") \
   X(kWorkerBatches, "batches", "批次数") \

@@ -22,11 +22,11 @@ struct FileTableColumn {
   FileColumn key;
 };
 constexpr std::array kFileColumns = {
-    FileTableColumn{Text::kSpanFile, 2.9F, FileColumn::kPath},
+    FileTableColumn{Text::kSpanFile, 2.5F, FileColumn::kPath},
     FileTableColumn{Text::kIoColumnReads, 0.8F, FileColumn::kReads},
     FileTableColumn{Text::kSpanBytes, 1.0F, FileColumn::kBytes},
     FileTableColumn{Text::kWall, 1.05F, FileColumn::kWall},
-    FileTableColumn{Text::kIoColumnTotal, 1.15F, FileColumn::kTotal},
+    FileTableColumn{Text::kIoColumnTotal, 1.5F, FileColumn::kTotal},
     FileTableColumn{Text::kIoColumnLongest, 1.05F, FileColumn::kLongest},
     FileTableColumn{Text::kIoColumnRate, 1.15F, FileColumn::kRate}};
 
