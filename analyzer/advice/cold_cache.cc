@@ -39,7 +39,7 @@ void ColdCache(const RuleInput& input, Advice& out) {
     }
   }
   const double least = std::max(1e-3, 0.1 * first_fetch);
-  const bool measured = !run.epochs.empty() && run.epochs.front().count >= 8;
+  const bool measured = first_fetch > 0;
   if (measured && first_read < least) return;  // so fast that no later epoch can be much faster
   if (run.epochs.size() < 2) return out.Needs("cold-cache", Say<words::kRuleNeedsEpochs>());
   const double warm = Median(later);

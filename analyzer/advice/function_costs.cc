@@ -41,6 +41,7 @@ bool Tells(const FunctionProfile& profile) {
 
 Statement NeedsOfFunctions(const FunctionProfiles& profiles) {
   if (profiles.empty()) return Say<words::kRuleNeedsFunctions>();
+  if (std::any_of(profiles.begin(), profiles.end(), Tells)) return {};
   const bool unusual = std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) {
     return profile.stage != traces::StageId::kStep && profile.IsUnusual();
   });

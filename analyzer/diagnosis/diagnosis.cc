@@ -165,6 +165,20 @@ void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
   found.bottleneck = diagnosis.bottleneck = most->factor;
 }
 
+// The simulation may name a part that the measured step leaves no room for, because the
+// simulation is wrong by more than the part could gain. Then no part holds the run back.
+void KeepBelowCeiling(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
+  constexpr double kWorthSaying = 1.05;  // as Attribute()
+  Attribution& found = loader.attribution;
+  const bool of_loop = found.bottleneck == Factor::kNone || found.bottleneck == Factor::kCompute ||
+                       found.bottleneck == Factor::kH2d || found.bottleneck == Factor::kStartup;
+  if (of_loop || diagnosis.whole_run || diagnosis.headroom() >= kWorthSaying) return;
+  found.headroom = diagnosis.headroom();
+  found.runner_up = found.bottleneck;
+  const bool step = GainOf(diagnosis, Factor::kCompute) >= kWorthSaying;
+  found.bottleneck = diagnosis.bottleneck = step ? Factor::kCompute : Factor::kNone;
+}
+
 // The time between two batches is not the training step, so neither the gain of a part nor the
 // ceiling is known. The stage that takes most of the threads' time stays, as a hint.
 void ForgetStep(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
@@ -255,6 +269,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
   TellGains(loader, !unseen, diagnosis);
   NameByToldGains(loader, diagnosis);
+  if (!unseen) KeepBelowCeiling(loader, diagnosis);
   if (run.handed_on) ForgetStep(loader, diagnosis);
   if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);
   diagnosis.batch_rate = loader.steady.batch_rate();

@@ -36,12 +36,14 @@ bool IsPart(Factor factor) {
 }
 
 // Another part of the data path that gains as much as the bottleneck, which it could as well be.
-std::optional<std::string> AsGood(const Diagnosis& diagnosis, Factor bottleneck) {
+std::optional<Factor> AsGood(const Diagnosis& diagnosis, Factor bottleneck) {
   constexpr double kAlike = 0.02;  // as the tolerance of the plan
   const double gain = GainOf(diagnosis, bottleneck) - 1;
+  // No gain exceeds the headroom, so gains that reach it are not told apart.
+  if (!(gain > 0) || gain + 1 >= 0.999 * diagnosis.headroom()) return std::nullopt;
   for (const Gain& other : diagnosis.gains) {
     if (!IsPart(other.factor) || other.factor == bottleneck) continue;
-    if (other.speedup - 1 >= (1 - kAlike) * gain) return std::string(FactorName(other.factor));
+    if (other.speedup - 1 >= (1 - kAlike) * gain) return other.factor;
   }
   return std::nullopt;
 }
@@ -97,9 +99,15 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
           GiveIf<"free">(speedup <= kMostTimes, diagnosis.whole_rate * speedup), unit);
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
-    default:
+    default: {
+      const auto other = AsGood(diagnosis, bottleneck);
+      const bool own =
+          other && *other == Factor::kAugment && !PartOf(*other, diagnosis).Is(words::kAugment);
+      const std::string name(FactorName(other.value_or(Factor::kNone)));
       return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis)), wait, rate, unit,
-                                    gain, free, Give<"also">(AsGood(diagnosis, bottleneck)));
+                                    gain, free, Give<"own">(own),
+                                    GiveIf<"also">(other.has_value(), name));
+    }
   }
 }
 
@@ -121,7 +129,7 @@ std::optional<Statement> OfRank(const Diagnosis& diagnosis) {
   const RankSummary& ranks = diagnosis.ranks;
   const RankPlace* ours = diagnosis.run.ranks.Find(diagnosis.run.loader().config.consumer);
   const RankRow* row = ours != nullptr ? ranks.Find(ours->rank) : nullptr;
-  if (!ranks.several() || row == nullptr) return std::nullopt;
+  if (diagnosis.whole_run || !ranks.several() || row == nullptr) return std::nullopt;
   std::vector<double> waits;
   for (const RankRow& each : ranks.rows) waits.push_back(each.wait_fraction);
   std::sort(waits.begin(), waits.end());

@@ -167,8 +167,13 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
     return measured;
   }
   measured.attributed = true;
-  const PrivateMemory split =
+  PrivateMemory split =
       SplitMemory(*own, *anonymous, Find(counters, "pss_anon_bytes"), uss, workers);
+  if (split.at.empty()) return std::nullopt;
+  for (auto* values : {&split.shared, &split.own, &split.cached}) {
+    values->resize(LastInRun(split.at, end) + 1);
+  }
+  split.at.resize(split.shared.size());
   if (split.at.size() < kFewestPoints) return std::nullopt;
   const auto points = [&](const std::vector<double>& values, double sign) {
     MemoryPoints series{split.at, {}, values};
@@ -177,13 +182,12 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   };
   memory.samples = split.at.size();
   memory.watched = split.at.back() - split.at.front();
-  const std::size_t last = LastInRun(split.at, end);
-  memory.shared_bytes = split.shared[last];
+  memory.shared_bytes = split.shared.back();
   const MemoryPoints copied = points(split.shared, -1);
   memory.batches = copied.batches.back();
   memory.copied = GrowthOf(copied, memory.shared_bytes);
-  memory.private_bytes = split.own[last] + swap.LastUntil(split.at[last]).value_or(0);
-  memory.cached_bytes = split.cached[last];
+  memory.private_bytes = split.own.back() + swap.LastUntil(split.at.back()).value_or(0);
+  memory.cached_bytes = split.cached.back();
   memory.cached = GrowthOf(points(split.cached, 1), -1);
   // Memory that the kernel counts without a walk is sampled more often.
   const CounterSeries* counted = Find(counters, "rss_anon_bytes");

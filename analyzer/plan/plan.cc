@@ -338,9 +338,9 @@ void Planner::Fill(Plan& plan) {
   plan.whole_run = diagnosis_.whole_run;
   plan.ceiling = diagnosis_.ceiling;
   const double headroom = diagnosis_.headroom();
-  if (std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
-    plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1),
-                                            Give<"least">(diagnosis_.ceiling_is_least()));
+  const bool least = diagnosis_.ceiling_is_least();
+  if (!least && std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
+    plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));
     return;
   }
   const Suggestion& suggestion = loader_.suggestion;
@@ -361,10 +361,9 @@ void Planner::Fill(Plan& plan) {
   end_ = best.end;
   Finish(best.moves, plan);
   plan.rest = RestOf(best.moves, plan.steps);
-  plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_);
+  plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_, end_.levers);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
-  const bool least = diagnosis_.ceiling_is_least();
   if (plan.steps.empty()) {
     plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
                                    : Say<words::kPlanNothing>(
@@ -373,8 +372,9 @@ void Planner::Fill(Plan& plan) {
   } else if (plan.no_ceiling) {
     plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
   } else {
-    plan.verdict = Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(left >= kAtLimit, left),
-                                         Give<"one">(plan.steps.size() == 1), Give<"least">(least));
+    plan.verdict =
+        Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(least || left >= kAtLimit, left),
+                              Give<"one">(plan.steps.size() == 1), Give<"least">(least));
   }
 }
 

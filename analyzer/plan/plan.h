@@ -66,8 +66,9 @@ struct PlanRest {
 // A finding whose gain is predicted by itself, but not on top of the plan.
 struct PlanLeft {
   std::string finding;
-  bool excluded = false;  // a step does the same or rules the remedy out; otherwise the trace does
-                          // not tell how its gain adds up with others
+  bool excluded = false;  // a step does the same or rules the remedy out
+  bool remedied = false;  // a change of the plan's search is its remedy. If it is not excluded, the
+                          // run would not fit into memory with it, or cannot be predicted
 };
 
 // A change whose gain cannot be predicted from the trace, and an experiment that measures the gain.

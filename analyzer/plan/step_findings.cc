@@ -87,7 +87,8 @@ std::vector<std::string> RemediedBy(const Lever& lever, const std::vector<Findin
 }
 
 std::vector<PlanLeft> FindingsLeftBy(const Plan& plan, const Diagnosis& diagnosis,
-                                     const std::vector<Finding>& findings, const Levers& levers) {
+                                     const std::vector<Finding>& findings, const Levers& levers,
+                                     LeverSet end) {
   constexpr double kToldGain = 1.005;  // a smaller gain is shown nowhere
   std::set<std::string> known;
   for (const PlanStep& step : plan.steps) {
@@ -101,15 +102,19 @@ std::vector<PlanLeft> FindingsLeftBy(const Plan& plan, const Diagnosis& diagnosi
     }
   }
   std::set<std::string> remedied;
-  for (const Lever& lever : levers.all) {
-    const auto ids = RemediedBy(lever, findings);
+  std::set<std::string> excluded;
+  for (std::size_t i = 0; i < levers.all.size(); ++i) {
+    const auto ids = RemediedBy(levers.all[i], findings);
     remedied.insert(ids.begin(), ids.end());
+    const LeverSet one = LeverSet{1} << i;
+    if ((end & one) != 0 || !levers.Allows(end | one)) excluded.insert(ids.begin(), ids.end());
   }
   std::vector<PlanLeft> left;
   for (const Finding& finding : findings) {
     if (!finding.predicted || !finding.predicted->refused.empty()) continue;
     if (OnBase(diagnosis, *finding.predicted).speedup < kToldGain) continue;
-    if (known.count(finding.id) == 0) left.push_back({finding.id, remedied.count(finding.id) > 0});
+    if (known.count(finding.id) > 0) continue;
+    left.push_back({finding.id, excluded.count(finding.id) > 0, remedied.count(finding.id) > 0});
   }
   return left;
 }

@@ -28,9 +28,9 @@ namespace penstock::analyzer {
 
 // Findings with a gain of their own to which no step of `plan` is an answer, and whose gain on top
 // of it Plan::rest does not tell. Those about workers and prefetch depth are left out: the plan has
-// found the best of both.
+// found the best of both. `end`: the levers of the plan's end.
 [[nodiscard]] std::vector<PlanLeft> FindingsLeftBy(const Plan& plan, const Diagnosis& diagnosis,
                                                    const std::vector<Finding>& findings,
-                                                   const Levers& levers);
+                                                   const Levers& levers, LeverSet end);
 
 }  // namespace penstock::analyzer

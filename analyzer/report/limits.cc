@@ -72,8 +72,8 @@ Statement EndsEarly(const RunModel& run) {
   return Say<words::kEndsEarly>(
       Give<"ends">(ends.empty() ? std::nullopt : std::optional(std::move(ends))),
       GiveIf<"more">(more > 0, more),
-      GiveIf<"epoch">(epoch > batches || (epoch > 0 && partly), epoch), Give<"batches">(batches),
-      GiveIf<"made">(partly, made));
+      GiveIf<"epoch">(epoch > batches || (epoch == batches && partly), epoch),
+      Give<"batches">(batches), GiveIf<"made">(partly, made));
 }
 
 }  // namespace

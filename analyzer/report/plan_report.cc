@@ -144,7 +144,9 @@ Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
                                       GiveIf<"unsure">(one.unsure > 0, one.unsure));
   }
   for (const PlanLeft& one : plan.left) {
-    if (one.finding == finding) return Say<words::kPlanCannotAdd>(Give<"excluded">(one.excluded));
+    if (one.finding != finding) continue;
+    return Say<words::kPlanCannotAdd>(Give<"excluded">(one.excluded),
+                                      Give<"remedied">(one.remedied));
   }
   return {};
 }

@@ -201,6 +201,7 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
     json.Field("runner_up", FactorName(attribution.runner_up));
     json.Field("speedup_if_data_free", diagnosis.headroom());
     json.Field("samples_per_s_if_data_free", diagnosis.ceiling);
+    if (diagnosis.ceiling_is_least()) json.Field("data_free_is_least", true);
   } else if (const Feed& feed = diagnosis.feed; feed.doubt == FeedDoubt::kNone) {
     json.Field("speedup_if_data_free", feed.headroom);
     json.Key("feed").BeginObject();

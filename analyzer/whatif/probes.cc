@@ -295,15 +295,18 @@ double NeededWindow(const LoaderRun& run, double slower) {
                    static_cast<double>(queued + turns) * between / static_cast<double>(pairs));
 }
 
-// The next of 1, 2, 3, 5 times a power of ten above `seconds`, as --probe-window takes it. The
-// longest window that it takes is 10 minutes.
+// Seconds: the longest window that --probe-window takes.
+constexpr double kLongestWindow = 600;
+
+// The next of 1, 2, 3, 5 times a power of ten above `seconds`, as --probe-window takes it.
+// Requires: at most kLongestWindow.
 std::string LengthOfWindow(double seconds) {
   double length = std::pow(10, std::floor(std::log10(seconds)));
   const double power = length;
   for (const double times : {2, 3, 5, 10}) {
     if (length < seconds) length = times * power;
   }
-  length = std::clamp(length, 0.1, 600.0);
+  length = std::clamp(length, 0.1, kLongestWindow);
   return length < 1 ? fmt::format("{:.0f}ms", 1000 * length) : fmt::format("{:.0f}s", length);
 }
 
@@ -312,6 +315,7 @@ Statement WhyUnchecked(const ProbedFactor& check, const LoaderRun& run, double w
                        double slower) {
   if (check.windows < kFewestProbes) {
     const double needed = NeededWindow(run, slower);
+    if (needed > kLongestWindow) return Say<words::kLongBatches>();
     if (window < needed) {
       return Say<words::kShortProbes>(Give<"window">(window),
                                       Give<"length">(LengthOfWindow(needed)));

@@ -152,9 +152,8 @@ inline constexpr Message kPlanCostIs{
 
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
-    "Nothing to do: the step is the limit. Data that cost nothing would gain [least?at least "
-    "]{gain:percent}",
-    "无需改动：训练步即上限。若数据不耗时，收益[least?至少为|也只有] {gain:percent}"};
+    "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
+    "无需改动：训练步即上限。若数据不耗时，收益也只有 {gain:percent}"};
 // `crowded`: the search has left out other numbers of workers.
 inline constexpr Message kPlanNothing{
     "plan.nothing",
@@ -216,11 +215,11 @@ inline constexpr Message kPlanLeavesOut{
     "{more:percent}[unsure?，而该预测的误差可达 {unsure:percent}]|[steps?不再|没]有收益]"};
 inline constexpr Message kPlanCannotAdd{
     "plan.cannot-add",
-    "The plan leaves it out: [excluded?its steps do the same or rule it out|the trace does not "
-    "tell "
-    "what it gains together with other changes; make it and record again]",
-    "计划未列入此项：[excluded?计划各步已包含此项或与之不能并用|跟踪不足以说明它与其他改动合起来的"
-    "收益；改动后请重新录制]"};
+    "The plan leaves it out: [excluded?its steps do the same or rule it out|[remedied?with it the "
+    "run would not fit into memory, or cannot be predicted|the trace does not tell what it gains "
+    "together with other changes; make it and record again]]",
+    "计划未列入此项：[excluded?计划各步已包含此项或与之不能并用|[remedied?采用后内存不足，或无法预测|"
+    "跟踪不足以说明它与其他改动合起来的收益；改动后请重新录制]]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
                                  "没有计划。{why:sentence}"};
 

@@ -21,7 +21,7 @@ inline constexpr Message kVerdictOfRank{
     "ranks.verdict",
     "; all this is of rank {rank:count}, which waits most for data; the median rank waits "
     "{median:%0} of the time",
-    "；以上均为 rank {rank:count}，它等待数据最久；等待居中的 rank 只有 {median:%0} 的时间在等待"};
+    "；以上均为 rank {rank:count}，它等待数据最久；等待居中的 rank 有 {median:%0} 的时间在等待"};
 inline constexpr Message kNoCommonIterations{"ranks.none-in-common",
                                              "the ranks have no steady iterations in common",
                                              "各 rank 没有共同的稳定迭代"};

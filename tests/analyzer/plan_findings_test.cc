@@ -63,16 +63,23 @@ TEST(PlanPlaceTest, NoFindingWithAGainIsLeftWithoutAReason) {
                                          Gaining("normalize-on-cpu"), Gaining("too-few-workers")};
   Levers levers;
   levers.all.push_back({.id = "python_loop", .also = "slow-call"});
+  levers.excludes.push_back(0);
   EXPECT_EQ(RemediedBy(levers.all.front(), findings),
             (std::vector<std::string>{"hot-python-loop", "slow-call"}));
   Plan plan;
   plan.rest = {{"hot-python-loop", 1.0}};
-  const std::vector<PlanLeft> left = FindingsLeftBy(plan, {}, findings, levers);
+  const std::vector<PlanLeft> left = FindingsLeftBy(plan, {}, findings, levers, 1);
   ASSERT_EQ(left.size(), 2U);
   EXPECT_EQ(left[0].finding, "slow-call");
   EXPECT_TRUE(left[0].excluded);
   EXPECT_EQ(left[1].finding, "normalize-on-cpu");
   EXPECT_FALSE(left[1].excluded);
+  EXPECT_FALSE(left[1].remedied);
+  // A remedy that fits beside the plan's steps, but has no prediction on top of them.
+  const std::vector<PlanLeft> apart = FindingsLeftBy(plan, {}, findings, levers, 0);
+  ASSERT_EQ(apart.size(), 2U);
+  EXPECT_FALSE(apart[0].excluded);
+  EXPECT_TRUE(apart[0].remedied);
 }
 
 // The plan widens the interval of a decoder by what is published of its speed.
