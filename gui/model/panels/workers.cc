@@ -141,12 +141,13 @@ struct Service {
   Generation first = 0;
 };
 
-// Tells the loaders and epochs of workers that have the same number.
-void MarkEpochs(const traces::Trace& trace, const Analysis& analysis, WorkersModel& model) {
+// Tells the loaders and epochs of workers that have the same number. `whole`: of the whole run, so
+// that a worker has the same name in each part of the run.
+void MarkEpochs(const traces::Trace& trace, const Analysis& whole, WorkersModel& model) {
   const std::span<const traces::ProcessInfo> processes = trace.processes();
   std::map<std::uint32_t, Service> services;  // by process
   std::vector<Generation> found;
-  for (const LoaderRun& run : analysis.report.diagnosis.run.loaders) {
+  for (const LoaderRun& run : whole.report.diagnosis.run.loaders) {
     for (const Batch& batch : run.batches) {
       found.push_back(batch.key.generation);
       if (batch.worker_process < 0) continue;
@@ -167,7 +168,7 @@ void MarkEpochs(const traces::Trace& trace, const Analysis& analysis, WorkersMod
     const bool anew = count[{service->second.loader, one.worker_id}] > 1;
     return anew ? epochs.NumberOf(service->second.first) : 0;
   };
-  const bool several = LoaderNames(analysis.report).size() > 1;
+  const bool several = LoaderNames(whole.report).size() > 1;
   for (WorkerLine& line : model.workers) line.epoch = epoch_of(line);
   for (auto& curves : model.memory) {
     for (MemoryCurve& curve : curves) {
@@ -305,7 +306,8 @@ Text WhyNoWorkers(const analyzer::RunModel& run) {
   return run.collected ? Text::kWorkersUnreported : Text::kNeedsRecord;
 }
 
-WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
+WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis,
+                          const Analysis& whole) {
   WorkersModel model;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   model.ranks = BuildRanks(analysis.report);
@@ -361,7 +363,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     if (ours && series.at.size() >= 2) model.shared = curve_of(UntilTheEnd(series, run));
   }
   MarkNamesakes(trace, model);
-  MarkEpochs(trace, analysis, model);
+  MarkEpochs(trace, whole, model);
   PutOwnFirst(run, model);
   GiveColours(model);
   return model;

@@ -129,7 +129,9 @@ template <class Worker>
 // Whether some worker stands out; "" if there are too few to compare.
 [[nodiscard]] std::string StandsOutText(const WorkersModel& model, Language language);
 
+// `analysis` may be that of a part of the run; `whole` is that of the whole run, for the names.
 // Cost: O(batches + samples of counters).
-[[nodiscard]] WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis);
+[[nodiscard]] WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis,
+                                        const Analysis& whole);
 
 }  // namespace penstock::gui

@@ -105,9 +105,10 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
   const auto analysis = workspace.Shown().analysis;
   const auto trace = workspace.Shown().trace;
+  const auto whole = workspace.document.analysis;
   const WorkersModel* model = workspace.workers.model.Get(
       workspace.question(workspace.Shown()), workspace.at_once,
-      [=](const std::stop_token&) { return BuildWorkers(*trace, *analysis); });
+      [=](const std::stop_token&) { return BuildWorkers(*trace, *analysis, *whole); });
   if (model == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
                     ui.T(Text::kAnalysing));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/words/report.h"
+#include "gui/model/range_analysis.h"
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
@@ -18,7 +19,7 @@ using analyzer::testing::Synthetic;
 
 WorkersModel WorkersOf(traces::TraceData data) {
   const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
-  return BuildWorkers(*document.trace, *document.analysis);
+  return BuildWorkers(*document.trace, *document.analysis, *document.analysis);
 }
 
 TEST(WorkersModelTest, TellsTheTimeOfEveryWorkerAndItsStart) {
@@ -138,6 +139,22 @@ TEST(WorkersModelTest, WorkersOfOneNumberAreToldApartByTheirEpochs) {
             "worker 0, pid " + std::to_string(unknown.pid));
 }
 
+// "worker 0 · epoch 2" was "worker 0, pid 203" in a selection within its epoch.
+TEST(WorkersModelTest, AWorkerHasOneNameInTheRunAndInItsParts) {
+  Synthetic run;
+  run.workers = 2;
+  run.epochs = 2;
+  const Document whole = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
+  const std::int64_t length = whole.timeline->length;
+  const Document part = PartOf(whole, TimeRange{length * 3 / 4, length});
+  const WorkersModel model = BuildWorkers(*part.trace, *part.analysis, *whole.analysis);
+  ASSERT_EQ(model.workers.size(), 2U);
+  for (const WorkerLine& line : model.workers) {
+    EXPECT_EQ(NameOfWorker(line, Language::kEnglish),
+              "worker " + std::to_string(line.worker_id) + " · epoch 2");
+  }
+}
+
 // 18 curves had six colours, and three of them were in the legend.
 TEST(WorkersModelTest, CurvesOfOneLoaderOrOfOneNumberHaveOneColour) {
   MemoryCurve curve;
@@ -234,7 +251,7 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
     counter("uss_bytes", 100.0 * i, 40'000'000 + 10'000'000 * i);
   }
   const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
-  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis);
+  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis, *document.analysis);
   ASSERT_EQ(model.Of(MemoryKind::kOfParent).size(), 1U);
   const Curve& shared = model.Of(MemoryKind::kOfParent)[0].curve;
   EXPECT_NEAR(shared.value.front(), 860e6, 1);
@@ -265,7 +282,7 @@ TEST(WorkersModelTest, OnlyARecordingThatWasCutHasSamplesAfterTheLastSpan) {
 TEST(WorkersModelTest, TheSentenceOnMemoryEndsWhereTheTableEnds) {
   const Document document = testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({})));
   const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
-  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis);
+  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis, *document.analysis);
   ASSERT_LT(diagnosis.run.duration(), 2);  // the counters go on until then
   ASSERT_EQ(diagnosis.loader->memory.workers.size(), model.workers.size());
   for (const analyzer::WorkerMemory& said : diagnosis.loader->memory.workers) {
