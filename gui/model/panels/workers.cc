@@ -141,8 +141,8 @@ struct Service {
   Generation first = 0;
 };
 
-// Tells the loaders and epochs of workers that have the same number. `whole`: of the whole run, so
-// that a worker has the same name in each part of the run.
+// Tells the loaders, epochs and ranks of workers that have the same number. `whole`: of the whole
+// run, so that a worker has the same name in each part of the run.
 void MarkEpochs(const traces::Trace& trace, const Analysis& whole, WorkersModel& model) {
   const std::span<const traces::ProcessInfo> processes = trace.processes();
   std::map<std::uint32_t, Service> services;  // by process
@@ -169,12 +169,14 @@ void MarkEpochs(const traces::Trace& trace, const Analysis& whole, WorkersModel&
     return anew ? epochs.NumberOf(service->second.first) : 0;
   };
   const bool several = LoaderNames(whole.report).size() > 1;
+  const bool ranks = whole.report.diagnosis.ranks.several();
   for (WorkerLine& line : model.workers) line.epoch = epoch_of(line);
   for (auto& curves : model.memory) {
     for (MemoryCurve& curve : curves) {
       curve.epoch = epoch_of(curve);
       const auto service = services.find(curve.process);
       if (several && service != services.end()) curve.loader = service->second.loader->name;
+      if (ranks && curve.process < processes.size()) curve.rank = processes[curve.process].rank;
     }
   }
 }
@@ -190,15 +192,12 @@ void PutOwnFirst(const analyzer::RunModel& run, WorkersModel& model) {
   for (auto& curves : model.memory) std::stable_partition(curves.begin(), curves.end(), own);
 }
 
-// Gives the colour of text to one training process, and each other process a colour of its own.
-void GiveColours(WorkersModel& model) {
+// Finds the training process whose curve has the colour of text.
+void MarkTrainer(WorkersModel& model) {
   for (auto& curves : model.memory) {
     const auto trainer = std::find_if(curves.begin(), curves.end(),
                                       [](const MemoryCurve& curve) { return curve.consumer; });
-    std::size_t next = 1;
-    for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
-      curve->colour = curve == trainer ? 0 : next++;
-    }
+    if (trainer != curves.end()) trainer->trainer = true;
   }
 }
 
@@ -365,7 +364,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis,
   MarkNamesakes(trace, model);
   MarkEpochs(trace, whole, model);
   PutOwnFirst(run, model);
-  GiveColours(model);
+  MarkTrainer(model);
   return model;
 }
 

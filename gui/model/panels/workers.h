@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,8 @@ struct MemoryCurve {
   bool namesake = false;    // as in WorkerLine
   std::uint32_t epoch = 0;  // as in WorkerLine
   std::string loader{};     // of a worker, if there are several loaders
-  std::size_t colour = 0;   // 0: that of text, for one training process; else 1, 2, ...
+  bool trainer = false;     // the first training process, whose curve has the colour of text
+  std::int32_t rank = -1;   // if there are several ranks
 };
 
 struct WorkersModel {
@@ -114,10 +116,23 @@ template <class Worker>
          Filled(Text::kEpochN, language, worker.epoch);
 }
 // The name of a curve: that of its worker, with its loader if there are several, or of its program.
+// With several ranks the rank comes first.
 [[nodiscard]] std::string NameOfCurve(const MemoryCurve& curve, Language language);
 // The name of all curves that have its colour: its loader if there are several, else the number of
 // its worker.
 [[nodiscard]] std::string KindOfCurve(const MemoryCurve& curve, Language language);
+
+// How the plot of memory draws a curve.
+struct CurveStyle {
+  std::optional<std::size_t> colour;  // its place in a list of colours; none: that of text
+  bool dim = false;                   // another process is chosen
+  std::string legend{};               // "": not in the legend
+};
+// The styles of Of(kind), in its order. Curves that coincide have one colour and one entry in the
+// legend. If the `chosen` process has a curve, only this one is in the legend.
+[[nodiscard]] std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
+                                               std::optional<std::uint32_t> chosen,
+                                               Language language);
 
 // The cells of a worker: its memory with the kind ("400 MB RSS"); how its time for a batch and its
 // memory compare and grow, or why that is not known.

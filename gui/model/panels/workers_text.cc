@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/words/format.h"
 #include "gui/model/panels/workers.h"
@@ -10,6 +12,10 @@ namespace penstock::gui {
 namespace {
 
 constexpr std::string_view kNotKnown = "–";
+
+std::string AmongRanks(const MemoryCurve& curve, std::string name, Language language) {
+  return curve.rank < 0 ? name : Filled(Text::kRankN, language, curve.rank) + " " + name;
+}
 
 }  // namespace
 
@@ -20,15 +26,52 @@ std::string MemoryNoteText(const analyzer::Statement& note, const std::string& l
 }
 
 std::string NameOfCurve(const MemoryCurve& curve, Language language) {
-  if (curve.consumer) return std::string(TextOf(Text::kTrainingProcess, language));
-  if (curve.worker_id < 0) return curve.name;
-  const std::string name = NameOfWorker(curve, language);
-  return curve.loader.empty() ? name : name + " · " + curve.loader;
+  if (curve.consumer) {
+    return AmongRanks(curve, std::string(TextOf(Text::kTrainingProcess, language)), language);
+  }
+  if (curve.worker_id < 0) return AmongRanks(curve, curve.name, language);
+  std::string name = NameOfWorker(curve, language);
+  if (!curve.loader.empty()) name += " · " + curve.loader;
+  return AmongRanks(curve, std::move(name), language);
 }
 
 std::string KindOfCurve(const MemoryCurve& curve, Language language) {
   if (curve.consumer || curve.worker_id < 0) return NameOfCurve(curve, language);
-  return curve.loader.empty() ? Filled(Text::kWorkerN, language, curve.worker_id) : curve.loader;
+  return AmongRanks(
+      curve,
+      curve.loader.empty() ? Filled(Text::kWorkerN, language, curve.worker_id) : curve.loader,
+      language);
+}
+
+std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
+                                 std::optional<std::uint32_t> chosen, Language language) {
+  const std::vector<MemoryCurve>& curves = model.Of(kind);
+  const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
+  const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
+  const double alike = one ? 0 : model.alike(kind);
+  std::map<std::string, std::size_t> colours;  // by kind
+  std::vector<CurveStyle> styles(curves.size());
+  if (alike > 0) {
+    for (CurveStyle& style : styles) style.colour = 0;
+    styles.front().legend = Filled(Text::kMemoryAlike, language, curves.size(),
+                                   analyzer::BytesText(static_cast<std::uint64_t>(alike)));
+    return styles;
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const MemoryCurve& curve = curves[i];
+    CurveStyle& style = styles[i];
+    const std::string of = KindOfCurve(curve, language);
+    bool first = true;
+    if (!curve.trainer) {
+      const auto [known, fresh] = colours.try_emplace(of, colours.size());
+      style.colour = known->second;
+      first = fresh;
+    }
+    style.dim = one && !is_chosen(curve);
+    if (one && !style.dim) style.legend = NameOfCurve(curve, language);
+    if (!one && first) style.legend = of;
+  }
+  return styles;
 }
 
 std::string MemoryText(const WorkerLine& worker) {

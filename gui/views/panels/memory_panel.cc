@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -35,15 +35,6 @@ Rgb Between(Rgb a, Rgb b) {
     return static_cast<std::uint8_t>((x + y) / 2);
   };
   return {middle(a.r, b.r), middle(a.g, b.g), middle(a.b, b.b)};
-}
-
-// `name`, the name of a process; with several ranks the rank comes first.
-std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve,
-                           const std::string& name) {
-  const auto processes = workspace.Shown().trace->processes();
-  const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
-  const std::int32_t rank = curve.process < processes.size() ? processes[curve.process].rank : -1;
-  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + name : name;
 }
 
 Rgb ToneOf(const Ui& ui, analyzer::Severity severity) {
@@ -137,40 +128,20 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                           model.shared.at, model.shared.value, 0, 0, false});
     plot.most = std::max(plot.most, model.shared.high);
   }
-  std::map<std::string, std::size_t> kinds;  // the places of their colours
-  const auto chosen = workspace.ChosenWorker();
-  const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
-  const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
-  const double alike = one ? 0 : model.alike(shown);
-  for (const MemoryCurve& curve : curves) {
+  const std::vector<CurveStyle> styles =
+      StylesOf(model, shown, workspace.ChosenWorker(), ui.language);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const MemoryCurve& curve = curves[i];
+    const CurveStyle& style = styles[i];
     plot.most = std::max(plot.most, curve.curve.high);
     samples = std::max(samples, curve.curve.at.size());
-    if (alike > 0) continue;
-    const std::string kind = NameAmongRanks(ui, workspace, curve, KindOfCurve(curve, ui.language));
-    std::size_t place = 0;
-    bool first = true;
-    if (curve.colour != 0) {
-      const auto known = kinds.try_emplace(kind, kinds.size());
-      place = known.first->second;
-      first = known.second;
-    }
-    Rgb colour =
-        curve.colour == 0 ? p.text : StageColour(kColours[place % kColours.size()], ui.theme);
     // If a worker is chosen, the curves of the other processes stay visible in a dim colour.
-    if (one && !is_chosen(curve)) colour = Between(p.line, p.dim);
-    plot.lines.push_back({NameAmongRanks(ui, workspace, curve, NameOfCurve(curve, ui.language)),
-                          colour, curve.curve.at, curve.curve.value, 0, 0, false,
-                          first ? kind : std::string()});
-  }
-  if (alike > 0) {
-    // Curves that coincide are one line. It is that of the process with the most samples.
-    const auto longest = std::max_element(curves.begin(), curves.end(),
-                                          [](const MemoryCurve& a, const MemoryCurve& b) {
-                                            return a.curve.at.size() < b.curve.at.size();
-                                          });
-    plot.lines.push_back({ui.F(Text::kMemoryAlike, curves.size(), plot.text(alike)),
-                          StageColour(kColours.front(), ui.theme), longest->curve.at,
-                          longest->curve.value, 0, 0, false});
+    const Rgb colour = style.dim ? Between(p.line, p.dim)
+                       : style.colour
+                           ? StageColour(kColours[*style.colour % kColours.size()], ui.theme)
+                           : p.text;
+    plot.lines.push_back({NameOfCurve(curve, ui.language), colour, curve.curve.at,
+                          curve.curve.value, 0, 0, false, style.legend});
   }
   if (samples < 4) {
     DrawShortened(ui, ui.small, inside.min, Ink(p.warn), ui.F(Text::kMemoryFewSamples, samples),

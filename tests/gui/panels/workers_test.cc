@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -306,10 +308,11 @@ TEST(WorkersModelTest, TheCurvesOfTheShownLoaderComeFirst) {
   EXPECT_EQ(curves[0].process, 2U);
   EXPECT_EQ(curves[1].process, 0U);
   // The training processes of all ranks were white.
-  std::set<std::size_t> colours;
-  for (const MemoryCurve& curve : curves) colours.insert(curve.colour);
-  EXPECT_EQ(colours.size(), curves.size());
-  EXPECT_EQ(curves[0].colour, 0U);
+  const auto trainers = std::count_if(curves.begin(), curves.end(),
+                                      [](const MemoryCurve& curve) { return curve.trainer; });
+  EXPECT_EQ(trainers, 1);
+  EXPECT_TRUE(curves[0].trainer);
+  EXPECT_EQ(NameOfCurve(curves[0], Language::kEnglish), "rank 2 training process");
 }
 
 // A legend named five colours, of which the plot showed the last.
@@ -325,6 +328,51 @@ TEST(WorkersModelTest, CurvesThatCoincideAreSaidToDoSo) {
   EXPECT_NEAR(memory_of(401e6).alike(MemoryKind::kRss), 400.5e6, 1);
   EXPECT_EQ(memory_of(420e6).alike(MemoryKind::kRss), 0);
   EXPECT_EQ(memory_of(400e6).alike(MemoryKind::kUss), 0);
+}
+
+// Three epochs with two new workers each, whose memory is 400 MB and `times` as much.
+WorkersModel CurvesOfEpochs(double times) {
+  Synthetic run;
+  run.workers = 2;
+  run.epochs = 3;
+  traces::TraceData data = MakeSynthetic(run);
+  for (std::uint32_t process = 1; process <= 6; ++process) {
+    for (int i = 0; i < 4; ++i) {
+      const double at = 1010 + 700.0 * ((process - 1) / 2) + 100.0 * i;
+      analyzer::testing::AddCounter(data, "rss_bytes", process, at,
+                                    process % 2 == 1 ? 400e6 : times * 400e6);
+    }
+  }
+  return WorkersOf(std::move(data));
+}
+
+// Of six curves that coincide, those of one epoch were drawn, and the other epochs were blank.
+TEST(WorkersModelTest, CurvesThatCoincideHaveOneColourAndOneEntryInTheLegend) {
+  const WorkersModel model = CurvesOfEpochs(1);
+  const auto styles = StylesOf(model, MemoryKind::kRss, std::nullopt, Language::kEnglish);
+  ASSERT_EQ(styles.size(), 6U);
+  EXPECT_EQ(styles.front().legend, "6 processes, each about 400 MB");
+  for (std::size_t i = 1; i < styles.size(); ++i) {
+    EXPECT_EQ(styles[i].colour, styles[0].colour);
+    EXPECT_EQ(styles[i].legend, "");
+  }
+}
+
+// The legend named the grey curve of epoch 1 for the chosen worker of epoch 2.
+TEST(WorkersModelTest, TheLegendNamesTheChosenCurveAlone) {
+  const WorkersModel model = CurvesOfEpochs(1.2);
+  const auto free = StylesOf(model, MemoryKind::kRss, std::nullopt, Language::kEnglish);
+  ASSERT_EQ(free.size(), 6U);
+  EXPECT_EQ(free[0].legend, "worker 0");
+  EXPECT_EQ(free[1].legend, "worker 1");
+  EXPECT_NE(free[0].colour, free[1].colour);
+  EXPECT_EQ(free[2].legend, "");
+  const auto styles = StylesOf(model, MemoryKind::kRss, 3, Language::kEnglish);
+  for (std::size_t i = 0; i < styles.size(); ++i) {
+    const bool chosen = model.Of(MemoryKind::kRss)[i].process == 3;
+    EXPECT_EQ(styles[i].dim, !chosen);
+    EXPECT_EQ(styles[i].legend, chosen ? "worker 0 · epoch 2" : "");
+  }
 }
 
 TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
