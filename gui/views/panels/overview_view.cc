@@ -131,8 +131,9 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 }
 
 constexpr float kLoopRateHeight = 160;
-// The height of the cards, the ribbon, the footer and all gaps.
-constexpr float kOtherPanelsHeight = 304;
+constexpr float kRibbonHeight = 140;
+// The height of the cards, the footer and the gaps between these and the other panels.
+constexpr float kOtherPanelsHeight = 154;
 // The height of the suggestion and the findings until they have been drawn once.
 constexpr float kListsHeight = 200;
 
@@ -165,9 +166,8 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   y += card_height + gap;
 
   if (report.diagnosis.run.has_loader()) {
-    const float ribbon_height = ui.Px(140);
-    DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
-    y += ribbon_height + gap;
+    DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ui.Px(kRibbonHeight)}});
+    y += ui.Px(kRibbonHeight) + gap;
   }
 
   if (over_time) {
@@ -221,8 +221,9 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);
   const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
+  const float ribbon = analysis.report.diagnosis.run.has_loader() ? ui.Px(kRibbonHeight) + gap : 0;
   const float fixed = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
-                      PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
+                      PlanHeight(ui, plan, narrow) + ribbon + (probes > 0 ? probes + gap : 0);
   const float lists = workspace.plan.lists > 0 ? workspace.plan.lists : ui.Px(kListsHeight);
   if (area.height() >= fixed + lists + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);

@@ -140,6 +140,24 @@ TEST_F(WalkPanels, ListsOfTheOverviewDoNotScrollInAHighWindowEither) {
   }
 }
 
+// A run without a loader has no ribbon; 150 pixels below the lists were kept for one.
+TEST_F(WalkPanels, AnOverviewWithoutALoaderKeepsNoRoomForTheRibbon) {
+  app_->Show(
+      testing::DocumentOf(testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}})));
+  workspace().view = ViewId::kOverview;
+  // The highest window in which the view scrolls shows nearly all of it.
+  float height = 1000;
+  for (; height > 300; height -= 20) {
+    ImGui::GetIO().DisplaySize.y = height;
+    Frames(6);
+    if (ActiveWindow("overview") != nullptr) break;
+  }
+  ASSERT_GT(height, 300);
+  const ImGuiWindow* findings = ActiveWindow("findings");
+  ASSERT_NE(findings, nullptr);
+  EXPECT_LT(findings->Size.y, workspace().plan.lists);
+}
+
 // A run that is followed gets a new analysis every few seconds.
 TEST_F(WalkPanels, APredictionFollowsTheLatestAnalysis) {
   workspace().view = ViewId::kWhatIf;
