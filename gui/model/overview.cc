@@ -216,6 +216,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);
+  if (means.beside > 0) making.back().beside = true;
   TellComputing(means, report.diagnosis.run.stages, making);
   auto& loop = ribbon.loop;
   // The wait for data contains the time in which the loop takes the batch over, which is a part of

@@ -27,6 +27,7 @@ struct RibbonPart {
   double seconds = 0;  // mean over the batches
   bool bottleneck = false;
   double computing = -1;  // the seconds of them on a core; < 0: not known, or nothing to tell
+  bool beside = false;    // a put of which some passes beside the worker's next batch
 };
 
 // The time of a batch: first a worker makes it, then the training loop uses it. Both parts are

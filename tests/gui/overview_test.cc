@@ -149,6 +149,10 @@ TEST(OverviewTest, APutBesideTheNextBatchTakesNoTimeOfTheWorker) {
   const Ribbon ribbon = BuildRibbon(ReportOf(run));
   EXPECT_NEAR(ribbon.making_time - ribbon.worker_time, 5e-3, 1e-4);
   EXPECT_NEAR(ribbon.worker_time / ribbon.workers, ribbon.loop_time, 0.02 * ribbon.loop_time);
+  // Its tip says so: the blocks add up to more than the time beside them.
+  for (const RibbonPart& part : ribbon.making) {
+    EXPECT_EQ(part.beside, part.name == Text::kHandoverPut);
+  }
 }
 
 TEST(OverviewTest, PausesAreNoPartOfTheMeanStep) {

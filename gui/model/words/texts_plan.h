@@ -26,6 +26,8 @@
   X(kPlanEachAlone, "Each change and each part by itself", "单独看每项改动与每个环节") \
   X(kMoreChanges, "and {} more: {}", "另有 {} 项：{}") \
   X(kHandoverPut, "handover: put", "交接：入队") \
+  X(kBesideTip, "passes beside the worker's next batch, so the time at the left does not count it", \
+    "与工作进程生成下一批次同时进行，左侧的时间不含此项") \
   X(kHandoverGet, "handover: get", "交接：出队") \
   X(kCpuAtLeast, "CPU at least {} of {} cores", "CPU 使用至少 {} / {} 核") \
   X(kWaitingForCore, "{} of it waiting for a core", "其中 {} 在等核心") \

@@ -77,6 +77,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   if (part.computing >= 0) {
     tip += "\n" + ui.F(Text::kOnCoreTip, DurationText(part.computing));
   }
+  if (part.beside) tip += std::string("\n") + ui.T(Text::kBesideTip);
   if (part.bottleneck) tip += std::string("\n") + ui.T(Text::kBottleneckTip);
   Tip(ui, tip);
 }
