@@ -2,6 +2,7 @@
 #include "gui/model/overview.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "analyzer/diagnosis/summary.h"
@@ -9,6 +10,7 @@
 #include "analyzer/report/limits.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/report/stage_wholes.h"
+#include "analyzer/stats/quantile.h"
 #include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
 #include "gui/model/forecast.h"
@@ -41,12 +43,29 @@ bool UsesWindow(const analyzer::Diagnosis& diagnosis) {
          steady.in_window.size() == diagnosis.run.loader().batches.size();
 }
 
-// Means over the batches that the diagnosis uses. `pauses`: if these are all batches, the steps
-// that were pauses count too. Requires: diagnosis.loader.
+// By thread, when the loop asked for the first batch of an epoch.
+using EpochBegins = std::set<std::pair<std::uint32_t, std::int64_t>>;
+EpochBegins BeginsOf(const analyzer::RunModel& run) {
+  EpochBegins begins;
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    for (const analyzer::Epoch& epoch : loader.epochs) {
+      if (epoch.count == 0 || epoch.first >= loader.batches.size()) continue;
+      const Batch& first = loader.batches[epoch.first];
+      begins.emplace(first.wait_thread, first.wait_start);
+    }
+  }
+  return begins;
+}
+
+// Means over the batches that the diagnosis uses. If the loop left an epoch without asking for
+// another batch, the step before the next epoch is not known: the gap between epochs is no step.
+// `pauses`: if these are all batches, the steps that were pauses count too. Requires:
+// diagnosis.loader.
 Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
   const analyzer::LoaderRun& run = diagnosis.run.loader();
   const analyzer::SteadyState& steady = diagnosis.loader->steady;
   const bool window = UsesWindow(diagnosis);
+  const EpochBegins begins = window ? EpochBegins{} : BeginsOf(diagnosis.run);
   Means sum;
   double made = 0;
   double used = 0;
@@ -82,7 +101,8 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
     }
     // In the window, the step before a batch belongs to its interval, unless it was a pause.
     const bool paused = !pauses && i < steady.paused.size() && steady.paused[i];
-    const Batch* all = paused ? nullptr : &batch;
+    const bool gap = begins.count({batch.wait_thread, batch.step_end}) > 0;
+    const Batch* all = paused || gap ? nullptr : &batch;
     const Batch* step = window ? analyzer::StepBefore(run, steady, i) : all;
     if (step != nullptr && step->step_end != analyzer::kNever) {
       stepped += 1;
@@ -131,16 +151,19 @@ void TellComputing(const Means& means, const analyzer::StageTable& stages,
 }
 
 // What the loop does after a batch, until it asks for the next one. If steps were recorded as such,
-// this may be more than the step.
+// this may be more than the step. Single long steps, such as the last one of an epoch with the gap
+// after it, do not count.
 Text NameOfStep(const analyzer::RunModel& run) {
   constexpr double kNotable = 0.98;
   if (analyzer::DerivesSteps(run)) return Text::kStep;
-  double all = 0;
+  std::vector<double> all;
   for (const analyzer::LoaderRun& loader : run.loaders) {
-    for (const Batch& batch : loader.batches) all += batch.step();
+    for (const Batch& batch : loader.batches) {
+      if (batch.step() > 0) all.push_back(batch.step());
+    }
   }
-  const double recorded = Seconds(run.stages[StageId::kStep].wall);
-  return recorded < kNotable * all ? Text::kStepAndRest : Text::kStep;
+  const double recorded = run.stages[StageId::kStep].durations.Quantile(0.5);
+  return recorded < kNotable * analyzer::Median(std::move(all)) ? Text::kStepAndRest : Text::kStep;
 }
 
 }  // namespace
