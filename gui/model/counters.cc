@@ -171,13 +171,16 @@ CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
 }
 
 // The bytes that each process read from storage. A worker is recorded from its start, so its
-// counter begins there at zero. Of another process, the growth before the first sample is older
-// than the recording.
+// counter begins there at zero. Of another process, and in what a flight recorder kept, the growth
+// before the first sample is older than the recording.
 std::vector<CounterTrack> DiskTracks(const traces::Trace& trace, const Analysis& analysis) {
   std::map<std::uint32_t, std::int64_t> started;  // by worker
+  const bool partly = trace.facts().contains("record.keep_ns");
   for (const traces::ThreadInfo& thread : trace.threads()) {
     const std::uint32_t process = thread.process.value;
     if (process >= trace.processes().size()) continue;
+    // A thread without spans and events has no time.
+    if (partly || thread.first.value < trace.begin().value) continue;
     if (trace.processes()[process].role != wire::kRoleWorker) continue;
     const auto [known, fresh] = started.try_emplace(process, thread.first.value);
     if (!fresh) known->second = std::min(known->second, thread.first.value);

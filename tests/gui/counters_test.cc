@@ -163,6 +163,35 @@ TEST(CountersTest, WhatAWorkerReadsBeforeItsFirstSampleIsInTheTrack) {
   EXPECT_NEAR(ValueAt(all[0], 150'000'000), 0, 1e-9);
 }
 
+// The largest rate of reads, if the counter of a worker is `before` at its first sample.
+double MostRead(traces::TraceData data, double before) {
+  for (int i = 0; i < 8; ++i) {
+    analyzer::testing::AddCounter(data, "disk_read_bytes", 1, 1100 + 100.0 * i, before + 1e6 * i);
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  for (const CounterTrack& track : Analyse(*trace, "t")->counters) {
+    if (track.kind == CounterKind::kDisk) return track.most;
+  }
+  return -1;
+}
+
+// 5 TB that a worker had read before the kept minute made a peak of 51 TB/s.
+TEST(CountersTest, WhatAFlightRecorderDroppedMakesNoPeak) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({});
+  data.facts["record.keep_ns"] = "60000000000";
+  EXPECT_NEAR(MostRead(std::move(data), 5e12), 1e7, 1);
+}
+
+TEST(CountersTest, AThreadWithoutSpansDoesNotTellWhenItsWorkerStarted) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({});
+  EXPECT_GT(MostRead(data, 8e6), 5e7);
+  traces::ThreadInfo idle;
+  idle.process = ProcessId{1};
+  data.threads.push_back(idle);
+  data.spans.emplace_back();
+  EXPECT_GT(MostRead(std::move(data), 8e6), 5e7);
+}
+
 TEST(CountersTest, ARunUsesNoMoreThanItsCores) {
   Analysis analysis;
   analyzer::RunModel& run = analysis.report.diagnosis.run;
