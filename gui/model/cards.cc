@@ -133,7 +133,7 @@ class CardMaker {
     if (!analyzer::Predicts(diagnosis_)) {
       if (const auto most = MostWithoutWaits()) {
         const double rate = *most * diagnosis_.base_rate();
-        return {Say(Text::kFreeData), GainText(*most), "",
+        return {Say(Text::kFreeData), MostGainText(*most), "",
                 Fill(Text::kAtMostTheStep, ShortNumber(rate), unit_)};
       }
       return {Say(Text::kFreeData), kNoFigure, "", Say(WhyNotPredicted()), Tone::kUnknown};
@@ -150,7 +150,8 @@ class CardMaker {
 
   // How many times as fast the run would be at most if its loop never waited for data. Known if the
   // rate and the waits are, even where it was not recorded how batches are made. nullopt: not
-  // known, or the waits are short.
+  // known, or the waits are short. The step bounds nothing if a part of it waits for the data of
+  // other ranks, or if it is not the training step.
   std::optional<double> MostWithoutWaits() const {
     constexpr double kNotableWait = 0.05;
     namespace words = analyzer::words;
@@ -158,6 +159,7 @@ class CardMaker {
     const double wait = diagnosis_.wait_fraction;
     const bool unseen = needs.Is(words::kNeedsSight) || needs.Is(words::kNeedsMaking);
     if (!unseen || !analyzer::WaitKnown(diagnosis_) || diagnosis_.whole_run) return std::nullopt;
+    if (diagnosis_.ceiling_is_least() || diagnosis_.run.loader().handed_on) return std::nullopt;
     if (diagnosis_.base_rate() <= 0 || wait < kNotableWait || wait >= 1) return std::nullopt;
     return 1 / (1 - wait);
   }

@@ -37,6 +37,10 @@ std::string LeastGainText(double speedup) {
   return (speedup > analyzer::kMostTimes ? "" : "≥ ") + GainText(speedup);
 }
 
+std::string MostGainText(double speedup) {
+  return (speedup > analyzer::kMostTimes ? "" : "≤ ") + GainText(speedup);
+}
+
 std::string GainText(const Forecast& forecast, Language language) {
   const std::string gain = GainText(forecast.speedup);
   return forecast.at_most ? Filled(Text::kAtMost, language, gain) : gain;

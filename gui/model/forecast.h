@@ -36,6 +36,8 @@ struct Forecast {
 [[nodiscard]] std::string GainText(double speedup);
 // The same of a lower bound: "≥ 1.31x", ">20x".
 [[nodiscard]] std::string LeastGainText(double speedup);
+// The same of an upper bound: "≤ 1.31x", ">20x".
+[[nodiscard]] std::string MostGainText(double speedup);
 // The same, "at most" where it is an upper bound.
 [[nodiscard]] std::string GainText(const Forecast& forecast, Language language);
 // "380 to 420 (90 %)"; "" for a rate without an interval, such as that of a whole run.

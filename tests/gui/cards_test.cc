@@ -96,8 +96,19 @@ TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
   report.diagnosis.wait_fraction = 0.4;
   report.diagnosis.samples_rate = 50;
   const Card card = CardOf(report, Text::kFreeData);
-  EXPECT_EQ(card.figure, "1.67x");
+  EXPECT_EQ(card.figure, "≤ 1.67x");
   EXPECT_EQ(card.line, "at most: 83.3 samples/s, the step alone");
+  // The step of a loader that hands batches on is not the training step.
+  analyzer::Report handed_on = report;
+  handed_on.diagnosis.run.loaders.front().handed_on = true;
+  EXPECT_EQ(CardOf(handed_on, Text::kFreeData).figure, "–");
+  // A part of the step waits for the data of other ranks, which would cost nothing either.
+  report.diagnosis.ranks.rows.resize(2);
+  report.diagnosis.ranks.imbalance.together = true;
+  report.diagnosis.ranks.imbalance.loop = 10;
+  report.diagnosis.ranks.imbalance.cost = 2;
+  ASSERT_TRUE(report.diagnosis.ceiling_is_least());
+  EXPECT_EQ(CardOf(report, Text::kFreeData).figure, "–");
 }
 
 // "Too little was recorded to say" stood beside a rate with its interval.
