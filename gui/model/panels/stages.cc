@@ -153,7 +153,7 @@ void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& ta
   for (Call& call : tail.calls) {
     const SpanDetail& detail = call.detail;
     if (detail.object.value != 0) call.file = detail.object;
-    if (detail.object.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
+    if (call.file.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
     const std::uint32_t thread = call.thread.value;
     wanted[{process_of(thread), detail.batch, detail.generation, detail.sample}].push_back(&call);
     threads.insert(thread);

@@ -121,9 +121,10 @@ struct Tail {
   std::uint64_t count = 0;  // the number of all such calls
   static constexpr std::size_t kMost = 200;
 };
-// Finds the calls that `question` asks for. Each has the file that its sample was read from, if
-// such a read was recorded; a decode without a sample, the file that FileAtHand names. Cost: one
-// pass over the spans, and one more over the threads of the calls that are kept.
+// Finds the calls that `question` asks for. A decode has the file that FileAtHand names. Any other
+// call, and a decode for which it names none, has the last file that was read for its sample, if
+// such a read was recorded. Cost: one pass over the spans, and one more over the threads of the
+// calls that are kept.
 [[nodiscard]] Tail FindTail(const Extent& extent, const Analysis& analysis,
                             const TailQuestion& question, const std::stop_token& stop = {});
 

@@ -117,39 +117,6 @@ TEST(StagesOfReadsTest, ACallInWhichItsProcessEndedIsInNeitherTableNorTail) {
             LineOf(lines, StageId::kRead).count);
 }
 
-TEST(StagesOfReadsTest, TheFileOfACallWasReadInItsOwnProcess) {
-  traces::TraceData data;
-  for (std::uint32_t p = 0; p < 2; ++p) {  // two ranks whose batches have the same keys
-    traces::ProcessInfo process;
-    process.pid = 100 + p;
-    process.role = wire::kRoleConsumer;
-    data.processes.push_back(process);
-    traces::ThreadInfo thread;
-    thread.process = ProcessId{p};
-    thread.tid = 100 + p;
-    data.threads.push_back(thread);
-    traces::Span read;
-    read.start = TimeNs{1'000'000};
-    read.duration = TimeNs{100};
-    read.stage = StageId::kRead;
-    read.batch = {3, 1};
-    read.sample = 7;
-    traces::Span decode = read;
-    decode.start = TimeNs{1'000'200};
-    decode.stage = StageId::kDecode;
-    read.object = data.Intern("/data/" + std::to_string(p) + ".jpg");
-    data.spans.push_back({read, decode});
-  }
-  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
-  const Tail tail = FindTail({document.trace.get(), std::nullopt}, *document.analysis,
-                             {.id = {StageId::kDecode, {}}});
-  ASSERT_EQ(tail.calls.size(), 2U);
-  for (const Call& call : tail.calls) {
-    EXPECT_EQ(document.trace->String(call.file),
-              "/data/" + std::to_string(call.thread.value) + ".jpg");
-  }
-}
-
 TEST_F(StagesTest, HistogramHoldsAllCallsAndItsMedian) {
   for (const StageLine& line : Lines()) {
     const auto& bins = line.histogram.bins;
@@ -210,36 +177,6 @@ TEST(StageShareTest, NoShareIsRoundedToNothingOrLargerThanAll) {
   EXPECT_EQ(cell(StageId::kPin, 0.0003), "< 0.1 %");
   EXPECT_EQ(cell(StageId::kPin, 0), "0 %");
   EXPECT_EQ(cell(StageId::kH2d, 0.13), "13 %");
-}
-
-// A loop without a loader has no samples: it reads two files, an image and its label, then decodes.
-TEST(StagesOfReadsTest, ADecodeWithoutASampleIsOfTheOneFileThatItsThreadReadBefore) {
-  traces::TraceData data;
-  data.processes.emplace_back().pid = 100;
-  data.threads.emplace_back().tid = 100;
-  auto& spans = data.spans.emplace_back();
-  const auto add = [&](StageId stage, const char* file) {
-    traces::Span span;
-    span.start = TimeNs{1'000'000 + 1'000 * static_cast<std::int64_t>(spans.size())};
-    span.duration = TimeNs{900 - static_cast<std::int64_t>(spans.size())};
-    span.stage = stage;
-    if (file != nullptr) span.object = data.Intern(file);
-    spans.push_back(span);
-  };
-  add(StageId::kRead, "/data/a.jpg");
-  add(StageId::kDecode, nullptr);
-  add(StageId::kRead, "/data/b.jpg");
-  add(StageId::kDecode, nullptr);
-  add(StageId::kRead, "/data/c.jpg");
-  add(StageId::kRead, "/data/c.txt");
-  add(StageId::kDecode, nullptr);
-  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
-  const Tail tail = FindTail({document.trace.get(), std::nullopt}, *document.analysis,
-                             {.id = {StageId::kDecode, {}}});
-  ASSERT_EQ(tail.calls.size(), 3U);
-  EXPECT_EQ(document.trace->String(tail.calls[0].file), "/data/a.jpg");
-  EXPECT_EQ(document.trace->String(tail.calls[1].file), "/data/b.jpg");
-  EXPECT_EQ(tail.calls[2].file.value, 0U);
 }
 
 TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
