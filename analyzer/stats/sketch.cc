@@ -26,11 +26,15 @@ std::size_t DurationSketch::BucketOf(std::int64_t nanoseconds) {
          static_cast<std::size_t>((value >> shift) - kSub);
 }
 
-double DurationSketch::MiddleOf(std::size_t bucket) {
-  if (bucket < kSub) return static_cast<double>(bucket);
+DurationSketch::Bucket DurationSketch::BoundsOf(std::size_t bucket) {
+  if (bucket < kSub) return {static_cast<double>(bucket), 1};
   const auto shift = static_cast<int>(bucket / kSub) - 1;
-  const double low = std::ldexp(static_cast<double>(kSub + bucket % kSub), shift);
-  return low + std::ldexp(0.5, shift) - 0.5;
+  return {std::ldexp(static_cast<double>(kSub + bucket % kSub), shift), std::ldexp(1.0, shift)};
+}
+
+double DurationSketch::MiddleOf(std::size_t bucket) {
+  const Bucket bounds = BoundsOf(bucket);
+  return bounds.low + (bounds.width - 1) / 2;
 }
 
 void DurationSketch::Spill() {
@@ -60,11 +64,14 @@ void DurationSketch::Merge(const DurationSketch& other) {
 }
 
 std::uint64_t DurationSketch::CountBelow(double seconds) const {
-  const double limit = seconds * 1e9;
+  const double limit = std::ceil(seconds * 1e9);  // values are whole nanoseconds
   std::uint64_t below = 0;
   for (const std::int64_t value : exact_) below += static_cast<double>(value) < limit ? 1 : 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    if (buckets_[i] > 0 && MiddleOf(i) < limit) below += buckets_[i];
+    if (buckets_[i] == 0) continue;
+    const Bucket bounds = BoundsOf(i);
+    const double part = std::clamp((limit - bounds.low) / bounds.width, 0.0, 1.0);
+    below += static_cast<std::uint64_t>(std::llround(part * static_cast<double>(buckets_[i])));
   }
   return below;
 }

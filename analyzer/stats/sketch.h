@@ -24,14 +24,20 @@ class DurationSketch {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   // Units: seconds. 0 if empty.
   [[nodiscard]] double Quantile(double p) const;
-  // The number of values below `seconds`. Exact up to kExact values; beyond that, all values of a
-  // bucket count as its middle.
+  // The number of values below `seconds`. Exact up to kExact values; beyond that, the values of a
+  // bucket count as spread evenly over it.
   [[nodiscard]] std::uint64_t CountBelow(double seconds) const;
   // The part of the sum of all values that values above `seconds` have; 0 if the sum is 0.
   [[nodiscard]] double ShareAbove(double seconds) const;
 
  private:
+  // Values from `low` to below `low` + `width`, in nanoseconds.
+  struct Bucket {
+    double low;
+    double width;
+  };
   static std::size_t BucketOf(std::int64_t nanoseconds);
+  static Bucket BoundsOf(std::size_t bucket);
   static double MiddleOf(std::size_t bucket);
   void Spill();
 
