@@ -214,10 +214,8 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
   if (ranks > 1) notes.push_back(Filled(Text::kStagesOfAllRanks, language, ranks));
   const std::string bases = ShareBases(lines, language);
   if (!bases.empty()) notes.push_back(Filled(Text::kShareNote, language, bases));
-  const auto of_device = [](const StageLine& line) {
-    return line.id.stage == StageId::kKernel || line.id.stage == StageId::kH2d ||
-           line.id.stage == StageId::kCopy;
-  };
+  // Without kernels, h2d is a call of the host.
+  const auto of_device = [](const StageLine& line) { return line.id.stage == StageId::kKernel; };
   const auto rest = [](const StageLine& line) { return line.is_rest(); };
   if (std::any_of(lines.begin(), lines.end(), contains)) {
     notes.emplace_back(TextOf(Text::kSharesNest, language));
@@ -234,10 +232,7 @@ std::vector<std::string> ShareNotes(std::span<const StageLine> lines, std::size_
 std::vector<std::string> TableNotes(const analyzer::RunModel& run, std::span<const StageLine> lines,
                                     std::size_t ranks, Language language) {
   std::vector<std::string> notes = ShareNotes(lines, ranks, language);
-  using traces::StageId;
-  if (run.stages[StageId::kH2d].count + run.stages[StageId::kCopy].count +
-          run.stages[StageId::kCall].count >
-      0) {
+  if (run.stages[StageId::kCopy].count + run.stages[StageId::kCall].count > 0) {
     notes.emplace_back(TextOf(Text::kStagesOfDevice, language));
   }
   if (!ExperimentsOf(run).empty()) notes.emplace_back(TextOf(Text::kStagesProbed, language));

@@ -43,7 +43,7 @@
     "调用：程序对 CUDA 的调用，例如启动内核") \
   X(kSyncMeans, "sync: the program waits for the GPU", "同步等待：程序等待 GPU") \
   X(kStagesOfDevice, "h2d: copies to the GPU; the view GPU has the other copies and the calls to CUDA", \
-    "其他拷贝与对 CUDA 的调用见 GPU 视图") \
+    "拷贝到 GPU：从主机到 GPU 的拷贝；其他拷贝与对 CUDA 的调用见 GPU 视图") \
   X(kLegendExperiment, "experiment", "实验") \
   X(kLegendExperimentTip, "record --probe slowed a part of the run down in these windows.", \
     "在这些窗口中，record --probe 放慢了运行的一部分。") \

@@ -198,11 +198,15 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   kernel.id.stage = StageId::kKernel;
   EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).back(),
             TextOf(Text::kSharesOfStreams, Language::kEnglish));
+  StageLine h2d;  // recorded by the hooks of Python
+  h2d.id.stage = StageId::kH2d;
+  EXPECT_EQ(ShareNotes({&h2d, 1}, 1, Language::kEnglish).size(), 1U) << "no stream of a device";
   StageLine rest;
   rest.id = {StageId::kAugment, StageLine::kRest};
   EXPECT_EQ(ShareNotes({&rest, 1}, 1, Language::kEnglish).back(),
             TextOf(Text::kRestOfSamples, Language::kEnglish));
   analyzer::RunModel run;
+  run.stages[StageId::kH2d].Add(1, -1, 0);
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).size(), 3U);
   run.stages[StageId::kCopy].Add(1, -1, 0);
   EXPECT_EQ(TableNotes(run, lines, 1, Language::kEnglish).back(),
