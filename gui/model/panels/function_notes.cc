@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 
 #include "analyzer/words/format.h"
@@ -18,12 +17,15 @@ Text FollowedText(traces::StageId stage) {
 
 UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language) {
   constexpr std::size_t kFew = 8;
-  const bool few = profile.units < kFew;
+  const std::size_t timed = profile.timed();
+  const bool few = timed < kFew;
   const bool of_loop = profile.stage == traces::StageId::kStep;
-  UnitNote note{
-      Filled(FollowedText(profile.stage), language, analyzer::DurationText(profile.unit_time),
-             profile.units, std::max<std::uint64_t>(profile.all, profile.units)),
-      few || profile.unusual};
+  const std::string units = profile.all < timed
+                                ? std::to_string(timed)
+                                : Filled(Text::kStageCallsShown, language, timed, profile.all);
+  UnitNote note{Filled(FollowedText(profile.stage), language,
+                       analyzer::DurationText(profile.unit_time), units),
+                few || profile.unusual};
   const auto add = [&note](const std::string& part) { note.text += "  ·  " + part; };
   if (few) add(std::string(TextOf(Text::kUnitFew, language)));
   // The mean of all steps has pauses in it.

@@ -12,12 +12,12 @@
   X(kUnitSample, "A sample", "一个样本") \
   X(kUnitBatch, "Collating a batch", "一次合批") \
   X(kUnitStep, "A step, Python side", "一个训练步（Python 侧）") \
-  X(kFollowedSamples, "{} in {} of {} samples, followed call by call", \
-    "{}：逐个调用跟踪了 {} / {} 个样本") \
-  X(kFollowedBatches, "{} in {} of {} batches, followed call by call", \
-    "{}：逐个调用跟踪了 {} / {} 个批次") \
-  X(kFollowedSteps, "{} in {} of {} steps, followed call by call", \
-    "{}：逐个调用跟踪了 {} / {} 个训练步") \
+  X(kFollowedSamples, "{} in {} samples, followed call by call", \
+    "{}：逐个调用跟踪了 {} 个样本") \
+  X(kFollowedBatches, "{} in {} batches, followed call by call", \
+    "{}：逐个调用跟踪了 {} 个批次") \
+  X(kFollowedSteps, "{} in {} steps, followed call by call", \
+    "{}：逐个调用跟踪了 {} 个训练步") \
   X(kUnitFew, "few: others may differ", "数量少，其余可能不同") \
   X(kUnitMean, "mean of all: {}", "全部的平均：{}") \
   X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \

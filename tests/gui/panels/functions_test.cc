@@ -97,7 +97,7 @@ TEST_F(FunctionsPanelTest, FollowedSamplesThatTookMuchLongerAreToldApart) {
   EXPECT_NEAR(unusual.profiles.at(0).mean_time, 4e-3, 1e-4);
   EXPECT_TRUE(unusual.profiles.at(0).unusual);
   EXPECT_EQ(UnitNoteOf(sample(), Language::kEnglish).text,
-            "10.0 ms in 32 of 800 samples, followed call by call  ·  mean of all: 10.0 ms  ·  "
+            "10.0 ms in 16 of 800 samples, followed call by call  ·  mean of all: 10.0 ms  ·  "
             "99 % of the time spent making batches");
   const UnitNote note = UnitNoteOf(unusual.profiles.at(0), Language::kEnglish);
   EXPECT_TRUE(note.warns);
@@ -108,6 +108,15 @@ TEST_F(FunctionsPanelTest, FollowedSamplesThatTookMuchLongerAreToldApart) {
   const std::string text = analyzer::ReportText(report, analyzer::Colour::kOff);
   EXPECT_NE(text.find("slower than usual: 10.0 ms, the mean of all is 4.00 ms"), std::string::npos)
       << text;
+}
+
+// The number was 32 of 32: the units with lines do not tell how long a unit takes.
+TEST_F(FunctionsPanelTest, ANumberOfUnitsThatIsNotKnownIsNotMadeUp) {
+  UnitProfile profile = sample();
+  profile.all = 0;
+  EXPECT_TRUE(UnitNoteOf(profile, Language::kEnglish).text.starts_with("10.0 ms in 16 samples,"));
+  profile.lined = profile.units;
+  EXPECT_TRUE(UnitNoteOf(profile, Language::kEnglish).text.starts_with("10.0 ms in 32 samples,"));
 }
 
 TEST_F(FunctionsPanelTest, TitlesNamePlaceAndFunction) {
