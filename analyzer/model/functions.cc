@@ -151,6 +151,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
     if (!profile.functions.back().lines.empty() || part == before_cut.functions.end()) continue;
     if (part->second.time >= kLeastBeforeCut * sum.time / sums.units) {
       AddLines(part->second, 1, profile.functions.back());
+      profile.functions.back().of_cut = true;
     }
   }
   LargestFirst(profile.functions, 0.001);

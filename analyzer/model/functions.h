@@ -47,6 +47,7 @@ struct FunctionTime {
   double total = 0;                // with all that it called
   double count = 0;                // calls per unit
   std::vector<LineTime> lines;     // the largest share first; none where no line was followed
+  bool of_cut = false;             // `lines` come from one unit that was cut
   std::vector<CalledTime> called;  // the largest share first
 };
 

@@ -184,6 +184,7 @@ TEST(FunctionsTest, TakesLinesFromAUnitThatWasCutIfMostOfTheFunctionCameBefore) 
     EXPECT_EQ(profiles[0].units, 1U);
     EXPECT_NEAR(function.share, 1, 1e-6);
     ASSERT_EQ(function.lines.size(), before > 0.5 ? 2U : 0U);
+    EXPECT_EQ(function.of_cut, before > 0.5);
     if (before < 0.5) continue;
     EXPECT_EQ(function.lines[0].line, 23U);
     EXPECT_NEAR(function.lines[0].share, 0.9, 1e-6);

@@ -40,7 +40,8 @@ UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language) {
 
 std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function,
                         analyzer::Language language) {
-  if (!function.lined || profile.lined == 0 || profile.lined >= profile.units) return "";
+  if (!function.lined || function.of_cut) return "";
+  if (profile.lined == 0 || profile.lined >= profile.units) return "";
   return Filled(Text::kSourceLinesFrom, language, profile.lined, profile.units);
 }
 

@@ -112,6 +112,7 @@ FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::
   line.total = time.total;
   line.count = time.count;
   line.lined = !time.lines.empty();
+  line.of_cut = time.of_cut;
   std::map<std::uint32_t, const analyzer::LineTime*> timed;
   for (const analyzer::LineTime& one : time.lines) timed[one.line] = &one;
   const std::uint32_t last = timed.empty() ? time.line : timed.rbegin()->first;

@@ -58,6 +58,7 @@ struct FunctionLine {
   double total = 0;                // including all functions that it called
   double count = 0;                // calls in a unit
   bool lined = false;              // its lines were followed
+  bool of_cut = false;             // its lines come from one unit that was cut
   bool takes_most = false;         // one of those whose lines are followed when they are known
   bool readable = false;           // `source` is its text; else its file is missing or changed
   bool changed = false;            // its file is here, but unreadable or not as it was in the run
@@ -116,7 +117,7 @@ struct UnitNote {
 };
 [[nodiscard]] UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language);
 // Says from which units a function's split among lines comes, if other units made the flame graph;
-// else "".
+// else, and if it comes from one unit that was cut, "".
 [[nodiscard]] std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function,
                                       analyzer::Language language);
 

@@ -194,6 +194,15 @@ TEST_F(FunctionsPanelTest, ALineHasItsTimeBesideItsText) {
             std::string::npos);
 }
 
+TEST_F(FunctionsPanelTest, LinesOfACutUnitAreNotSaidToBeOfWholeOnes) {
+  analyzer::Report report = analyzer::BuildReport(*trace, "t");
+  for (auto& function : report.diagnosis.functions.at(0).functions) function.of_cut = true;
+  const FunctionsModel cut = BuildFunctions(*trace, report, DatasetLine);
+  const FunctionLine* edges = cut.profiles.at(0).Find({"/home/a/dataset.py", 47, "make_edges"});
+  ASSERT_NE(edges, nullptr);
+  EXPECT_EQ(LinesNoteOf(cut.profiles.at(0), *edges, Language::kEnglish), "");
+}
+
 TEST_F(FunctionsPanelTest, WithoutTheFileTheLinesStandAlone) {
   const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
   const FunctionsModel blind = BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing);
