@@ -2,9 +2,12 @@
 #include "gui/model/files/compare_notes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
+
+#include "analyzer/words/rule_names.h"
 
 namespace penstock::gui {
 namespace {
@@ -69,6 +72,17 @@ Tone ToneOfGoneFindings(const CompareAnswer& answer) {
   const analyzer::Change& rate = answer.comparison.throughput;
   const Tone tone = ToneOf(answer, rate, rate.ratio.estimate > 1);
   return tone == Tone::kGood ? tone : Tone::kPlain;
+}
+
+std::string FindingsInBoth(const CompareAnswer& answer, Language language) {
+  std::set<std::string_view> seen;
+  std::string names;
+  for (const analyzer::Finding& finding : answer.in_both) {
+    if (!seen.insert(finding.id).second) continue;
+    if (!names.empty()) names += TextOf(Text::kListComma, language);
+    names += Render(analyzer::RuleName(finding.id), language);
+  }
+  return seen.empty() ? "" : Filled(Text::kFindingsSame, language, seen.size(), names);
 }
 
 }  // namespace penstock::gui

@@ -26,5 +26,8 @@ struct CompareNote {
 // A finding that only A has is good news only where B is faster: a run that computes half as much
 // has no full cores either.
 [[nodiscard]] Tone ToneOfGoneFindings(const CompareAnswer& answer);
+// Names the rules that found something in both, each once: "2 in both: slow storage, a cold page
+// cache". Empty if there are none.
+[[nodiscard]] std::string FindingsInBoth(const CompareAnswer& answer, Language language);
 
 }  // namespace penstock::gui

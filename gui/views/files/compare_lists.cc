@@ -130,13 +130,8 @@ void DrawCompareFindings(const Ui& ui, const CompareAnswer& answer, Area area) {
   for (const analyzer::Finding& finding : answer.fresh) {
     DrawFinding(ui, finding, false, p.warn, width);
   }
-  if (!answer.in_both.empty()) {
-    std::string names;
-    for (const analyzer::Finding& finding : answer.in_both) {
-      names += (names.empty() ? "" : ui.T(Text::kListComma)) + TitleOfRule(finding.id, ui.language);
-    }
-    Paragraph(ui, ui.body, p.dim, ui.F(Text::kFindingsSame, answer.in_both.size(), names), width);
-  }
+  const std::string both = FindingsInBoth(answer, ui.language);
+  if (!both.empty()) Paragraph(ui, ui.body, p.dim, both, width);
   EndArea();
 }
 

@@ -96,5 +96,18 @@ TEST(CompareNotesTest, NoProgramIsBetterThanAnother) {
   }
 }
 
+// The ids were listed: "3 in both: slow-storage, small-files, small-files".
+TEST(CompareNotesTest, RulesOfBothAreNamedInWordsAndOnce) {
+  CompareAnswer answer;
+  EXPECT_EQ(FindingsInBoth(answer, Language::kEnglish), "");
+  for (const char* id : {"slow-storage", "cold-cache", "slow-storage"}) {
+    answer.in_both.emplace_back().id = id;
+  }
+  EXPECT_EQ(FindingsInBoth(answer, Language::kEnglish),
+            "2 in both: slow storage, a cold page cache");
+  EXPECT_EQ(FindingsInBoth(answer, Language::kChinese),
+            "另有 2 项两者都有：存储读取慢、页缓存未命中");
+}
+
 }  // namespace
 }  // namespace penstock::gui
