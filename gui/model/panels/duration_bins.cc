@@ -50,6 +50,10 @@ StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {
   return BinsBetween(durations, kFine, first - std::min(first, kBeside), last + kBeside + 1);
 }
 
+std::optional<StageBin> BinOf(const StageHistogram& histogram, std::optional<StageBin> chosen) {
+  return chosen && chosen->per_decade == histogram.per_decade ? chosen : std::nullopt;
+}
+
 double StageHistogram::most() const {
   return bins.empty() ? 0 : *std::max_element(bins.begin(), bins.end());
 }

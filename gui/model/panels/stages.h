@@ -50,6 +50,10 @@ struct StageBin {
   bool operator==(const StageBin&) const = default;
 };
 
+// `chosen` if `histogram` has bins of this width; else none, since no bar would show it.
+[[nodiscard]] std::optional<StageBin> BinOf(const StageHistogram& histogram,
+                                            std::optional<StageBin> chosen);
+
 struct StageLine {
   // The part that is the time outside of all named parts (analyzer::UnnamedTime()).
   static constexpr StringId kRest{std::numeric_limits<std::uint32_t>::max()};

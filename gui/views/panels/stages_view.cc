@@ -186,6 +186,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
     state.bin.reset();
   }
   const StageLine& line = *std::find_if(lines.begin(), lines.end(), known);
+  state.bin = BinOf(line.histogram, state.bin);
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});

@@ -44,5 +44,17 @@ TEST(StageBinsTest, AChosenBinMeansTheSameDurationsInEveryHistogram) {
   EXPECT_EQ(CallsOf(row, std::nullopt), TailQuestion{.id = row}) << "all of its calls";
 }
 
+// A selection of calls of about one length has finer bins. Then all bars were dim, and the list
+// still had the calls of a bin that no bar showed.
+TEST(StageBinsTest, AChosenBinIsForgottenWhereTheBinsAreOfAnotherWidth) {
+  const StageHistogram coarse;
+  StageHistogram fine;
+  fine.per_decade = 8 * analyzer::kBinsPerDecade;
+  const StageBin bin{.number = 35};
+  EXPECT_EQ(BinOf(coarse, bin), bin);
+  EXPECT_EQ(BinOf(fine, bin), std::nullopt);
+  EXPECT_EQ(BinOf(coarse, std::nullopt), std::nullopt);
+}
+
 }  // namespace
 }  // namespace penstock::gui
