@@ -117,6 +117,7 @@ class Collector {
     const auto found = places_.find(file.value);
     if (found == places_.end()) return;
     io_.files[found->second].decode += static_cast<double>(counted.wall) * 1e-9;
+    io_.decoded = true;
   }
 
   void Finish() {

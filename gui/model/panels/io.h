@@ -82,6 +82,7 @@ struct IoModel {
   SizeBins sizes;
   std::uint64_t file_count = 0;
   bool paths = false;          // the names of files are known
+  bool decoded = false;        // a decode of any file is known, so that totals tell something
   std::string folder;          // the folder that holds all files, ending in a slash; "": unknown
   std::vector<FileRow> files;  // at most kMostFiles, those with most time
 

@@ -57,7 +57,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   cell(CountText(static_cast<double>(file.reads)));
   cell(BytesText(file.bytes));
   cell(DurationText(file.wall));
-  cell(file.decode > 0 ? DurationText(file.total()) : "–");
+  cell(io.decoded ? DurationText(file.total()) : "–");
   cell(DurationText(static_cast<double>(file.slowest.wall) * 1e-9));
   cell(file.rate() > 0 ? BytesText(static_cast<std::uint64_t>(file.rate())) + "/s" : "–");
   ImGui::TableNextColumn();

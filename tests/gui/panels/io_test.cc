@@ -100,6 +100,7 @@ TEST(IoModelTest, AFileThatIsSlowToDecodeIsFirstOfAllThatWereReadAndDecoded) {
   const auto order = SortFiles(*document.trace, io.files, FileColumn::kTotal, true);
   EXPECT_EQ(order[0], 0U);
   EXPECT_LT(io.files[0].wall, io.files[1].wall);
+  EXPECT_TRUE(io.decoded) << "the table then has a total for each file";
 }
 
 TEST(IoModelTest, IdsOfSamplesAreWholeOrLeftOut) {
@@ -270,6 +271,7 @@ TEST(IoModelTest, ATraceWithoutReadsOrFilesIsEmptyAndNoMore) {
   EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace({}))).reads, 0U);
   const IoModel io = IoOf(DocumentFor({.files = false}));
   EXPECT_FALSE(io.paths);
+  EXPECT_FALSE(io.decoded);
   EXPECT_TRUE(io.files.empty());
   EXPECT_GT(io.reads, 0U);
 }
