@@ -10,7 +10,8 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kInSamples{"functions.sample", "in a sample", "每个样本"};
 inline constexpr Message kInCollate{"functions.collate", "in collating a batch", "合批时"};
-inline constexpr Message kInStep{"functions.step", "in a step, on the CPU", "训练步中（CPU）"};
+inline constexpr Message kInStep{"functions.step", "in a step, Python side",
+                                 "训练步中（Python 侧）"};
 inline constexpr Message kFollowed{"functions.followed", "{units:count} followed call by call",
                                    "逐个调用跟踪了其中 {units:count} 个"};
 

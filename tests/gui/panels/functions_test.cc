@@ -331,6 +331,9 @@ TEST(NoFunctionsTest, StepsAloneAreToldFromSamples) {
             std::string_view::npos);
   // Most of a step may be a wait for the device, or a sleep.
   EXPECT_EQ(TextOf(Text::kUnitStep, Language::kEnglish).find("CPU"), std::string_view::npos);
+  analyzer::FunctionProfile step;
+  step.stage = traces::StageId::kStep;
+  EXPECT_EQ(English(NameOf(step)), "in a step, Python side") << "the report says the same";
 }
 
 TEST(NoFunctionsTest, TheReasonIsToldByTheRecording) {
