@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
+#include "traces/host_facts.h"
 
 namespace penstock::gui {
 namespace {
@@ -52,6 +53,8 @@ OtherChanges OtherChangesOf(const analyzer::Report& report, Language language) {
     OtherChange change;
     change.name = NameOfOption(tried.option, language);
     change.option = tried.option;
+    change.command =
+        traces::QuoteCommand({"penstock", "whatif", report.trace}) + " " + tried.option;
     change.rate = fmt::format("{} {}{}{}", ShortNumber(forecast.after.estimate), unit,
                               TextOf(Text::kComma, language),
                               Filled(Text::kInterval, language, ShortNumber(forecast.after.low),

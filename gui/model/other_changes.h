@@ -14,11 +14,12 @@
 namespace penstock::gui {
 
 struct OtherChange {
-  std::string name;    // "Pixels as uint8"
-  std::string option;  // of penstock whatif: "--transfer u8"
-  std::string rate;    // "412 samples/s, 398 to 427 (90 %)"
-  std::string gain;    // "1.23x"
-  std::string notes;   // the assumptions, a line each
+  std::string name;     // "Pixels as uint8"
+  std::string option;   // of penstock whatif: "--transfer u8"
+  std::string command;  // "penstock whatif run.penstock --transfer u8"
+  std::string rate;     // "412 samples/s, 398 to 427 (90 %)"
+  std::string gain;     // "1.23x"
+  std::string notes;    // the assumptions, a line each
   Effect effect = Effect::kWithinDoubt;
 };
 

@@ -37,6 +37,7 @@ TEST(OtherChangesTest, TheReportsChangesAreInTheDashboardWithTheSameGains) {
     const bool english = language == Language::kEnglish;
     EXPECT_EQ(changes.shown[0].name, english ? "Pixels as uint8" : "以 uint8 交付像素");
     EXPECT_EQ(changes.shown[0].option, "--transfer u8");
+    EXPECT_EQ(changes.shown[0].command, "penstock whatif t.penstock --transfer u8");
     EXPECT_EQ(changes.shown[0].gain, "1.23x");
     EXPECT_EQ(changes.shown[0].effect, Effect::kGain);
     EXPECT_EQ(changes.more, "");

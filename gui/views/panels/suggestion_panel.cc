@@ -88,7 +88,7 @@ void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
     ImGui::PushID(change.option.c_str());
     ImGui::InvisibleButton("##change", {std::max(width, 1.0F), FontPixels(ui.body) + ui.Px(4)});
     ImGui::PopID();
-    Tip(ui, "penstock whatif " + change.option + (change.notes.empty() ? "" : "\n") + change.notes);
+    Tip(ui, change.command + (change.notes.empty() ? "" : "\n") + change.notes);
   }
   if (!changes.more.empty()) Paragraph(ui, ui.small, p.dim, changes.more, width);
   ImGui::Dummy({1, ui.Px(2)});
