@@ -64,8 +64,8 @@
   X(kIoSlowestShown, "{} of {} shown", "显示 {} / {}") \
   X(kIoColumnReads, "reads", "次数") \
   X(kIoColumnTotal, "+ decode", "含解码") \
-  X(kIoTotalTip, "Reading and decoding together. A decode counts for the file that its thread read last for the same sample.", \
-    "读取与解码合计。解码计入其线程此前为同一样本最后读取的文件。") \
+  X(kIoTotalTip, "Reading and decoding together. A decode counts for the file that its thread read last for the same sample; none if it read several.", \
+    "读取与解码合计。解码计入其线程此前为同一样本最后读取的文件；若读取了多个文件则不计入。") \
   X(kIoColumnRate, "speed", "速度") \
   X(kIoColumnLongest, "longest", "最长") \
   X(kIoColumnSamples, "sample ids", "样本编号") \
