@@ -39,11 +39,11 @@ inline constexpr Message kNeedsOneLoader{
     "在另一线程中使用，模拟不支持；请用 penstock sweep 测量其他设置"};
 inline constexpr Message kNeedsOneLoaderForThat{
     "needs.one-loader-for-that",
-    "not enough: another batch size, format, decoder or device is predicted only for a loop over "
-    "one loader, and this loop takes batches of several in turn; workers, prefetch and step are "
-    "predicted",
-    "数据不足：其他批大小、格式、解码器或设备只能对单加载器循环预测，而此循环轮流从多个加载器取批次"
-    "；可预测工作进程数、预取深度和训练步"};
+    "not enough: another batch size, format, decoder, cache, device or machine is predicted only "
+    "for a loop over one loader, and this loop takes batches of several in turn; the other choices "
+    "are predicted",
+    "数据不足：其他批大小、格式、解码器、缓存、设备或机器只能对单加载器循环预测，而此循环轮流从多个"
+    "加载器取批次；其余选项均可预测"};
 inline constexpr Message kNeedsBatches{
     "needs.batches", "not enough: needs 16 batches of one loader in a row, and has {batches:count}",
     "数据不足：需要同一加载器连续 16 个批次，现有 {batches:count} 个"};

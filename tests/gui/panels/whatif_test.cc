@@ -231,6 +231,10 @@ TEST_F(WhatIfTest, OfSeveralLoadersItIsSaidWhatCannotBeChosen) {
   const auto refused = Ask(several, chosen);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().why, limits.unchanged);
+  chosen = Recorded(several);
+  chosen.changes.cores = 4;
+  EXPECT_FALSE(Ask(several, chosen));
+  EXPECT_NE(English(limits.unchanged).find("cache, device or machine"), std::string::npos);
 }
 
 TEST_F(WhatIfTest, SuggestionIsInsideTheSliders) {
