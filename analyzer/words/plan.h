@@ -218,7 +218,8 @@ inline constexpr Message kPlanCannotAdd{
     "The plan leaves it out: [excluded?its steps do the same or rule it out|[remedied?with it the "
     "run would not fit into memory, or cannot be predicted|the trace does not tell what it gains "
     "together with other changes; make it and record again]]",
-    "计划未列入此项：[excluded?计划各步已包含此项或与之不能并用|[remedied?采用后内存不足，或无法预测|"
+    "计划未列入此项：[excluded?计划各步已包含此项或与之不能并用|[remedied?"
+    "采用后内存不足，或无法预测|"
     "跟踪不足以说明它与其他改动合起来的收益；改动后请重新录制]]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan. {why:sentence}",
                                  "没有计划。{why:sentence}"};

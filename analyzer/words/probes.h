@@ -82,10 +82,9 @@ inline constexpr Message kShortProbes{
     "each window lasted {window:duration}, too short for these batches. Record again with "
     "--probe-window {length:text}",
     "每个窗口只有 {window:duration}，对这些批次太短。请用 --probe-window {length:text} 重新录制"};
-inline constexpr Message kLongBatches{
-    "probe.long-batches",
-    "batches take so long that no window has enough of them",
-    "批次耗时太长，任何窗口都容纳不了足够的批次"};
+inline constexpr Message kLongBatches{"probe.long-batches",
+                                      "batches take so long that no window has enough of them",
+                                      "批次耗时太长，任何窗口都容纳不了足够的批次"};
 inline constexpr Message kNoisyProbes{
     "probe.noisy",
     "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "

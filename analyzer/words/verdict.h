@@ -118,10 +118,12 @@ inline constexpr Message kJitter{
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
     "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x as fast "
-    "({rate:rate}[ -> {free:rate}] {unit:words})[also?, and [own?the dataset's own code|{also:name}] "
+    "({rate:rate}[ -> {free:rate}] {unit:words})[also?, and [own?the dataset's own "
+    "code|{also:name}] "
     "would gain as much]; the loop waits for data {wait:%0} of the time",
     "瓶颈是{part:words}：若其不耗时，速度可达原来的 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
-    "{unit:words}）[also?，[own?数据集自身的代码|{also:name}]的收益同样大]；训练循环有 {wait:%0} 的时间在等待数据"};
+    "{unit:words}）[also?，[own?数据集自身的代码|{also:name}]的收益同样大]；训练循环有 {wait:%0} "
+    "的时间在等待数据"};
 
 // The bottleneck of a run that the simulation does not repeat. No gain is given.
 inline constexpr Message kHoldsBackUnsure{

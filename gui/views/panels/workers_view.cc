@@ -121,7 +121,7 @@ void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
   }
   const bool ranks = analysis->report.diagnosis.ranks.several();
   ScrollBelow(ui, "workers", area, ranks ? 600 : 430,
-              [&](Area whole) { DrawPanels(ui, workspace, *model, whole); });
+              [&](Area inside) { DrawPanels(ui, workspace, *model, inside); });
 }
 
 }  // namespace penstock::gui
