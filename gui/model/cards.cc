@@ -87,7 +87,7 @@ class CardMaker {
     return {Say(Text::kWaitsForData),
             analyzer::PercentText(wait),
             Say(diagnosis_.whole_run ? Text::kOfWholeLoop : Text::kOfLoopTime),
-            Beside(OfRank(), Say(WordOfBound(bound))),
+            Beside(Beside(OfRank(), Say(WordOfBound(bound))), PartOfRun()),
             ToneOf(bound),
             wait};
   }
@@ -111,6 +111,13 @@ class CardMaker {
     }
     if (shown_) line = Beside(line, RankWords());
     return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
+  }
+
+  // Which part of the run the share of waiting is of; "" where its unit says so. The stage table is
+  // of the whole run.
+  std::string PartOfRun() const {
+    if (diagnosis_.whole_run) return "";
+    return Say(loader().steady.lasts() ? Text::kInSteadyPart : Text::kAfterFilling);
   }
 
   // The rank that waits, where most others wait less.

@@ -209,6 +209,24 @@ TEST(LatencyFigureTest, AStageOfTwoKindsOfCallsHasNoMedian) {
   EXPECT_TRUE(Has(decode, "\"mixed\": true")) << decode;
   const std::string read = json.substr(json.find("\"name\": \"read\""), 300);
   EXPECT_TRUE(Has(read, "\"mixed\": false")) << read;
+  // The stage tables of the text report and of the page have no percentiles of it either.
+  const std::string text = ReportText(report, Colour::kOff);
+  const std::size_t row = text.find("\n  decode ");
+  ASSERT_NE(row, std::string::npos);
+  const std::string line = text.substr(row + 1, text.find('\n', row + 1) - row - 1);
+  EXPECT_TRUE(Has(line, "      -       - ")) << line;
+  const std::string table = StageTableHtml(report, Language::kEnglish);
+  const std::size_t cell = table.find(">decode</th>");
+  ASSERT_NE(cell, std::string::npos);
+  EXPECT_TRUE(Has(table.substr(cell, table.find("</tr>", cell) - cell), "<td>-</td><td>-</td>"));
+}
+
+TEST(HtmlReportTest, TheTileOfTheWaitSaysThatItIsOfTheSteadyPart) {
+  const auto trace = testing::SyntheticTrace({});
+  const Report report = BuildReport(*trace, "t");
+  ASSERT_FALSE(report.diagnosis.whole_run);
+  EXPECT_TRUE(Has(PageOfReport(*trace, report),
+                  " %</b><span>of the loop&#39;s time in the steady part is waiting for data"));
 }
 
 }  // namespace

@@ -52,10 +52,25 @@ TEST(CardsTest, AFewBatchesHaveNoJudgementAndNoInterval) {
 }
 
 // The time before the first batch is the start-up of the run, not its usual wait.
+// The stage table, which is of the whole run, had another share of waiting.
+TEST(CardsTest, TheShareOfWaitingSaysWhichPartOfTheRunItIsOf) {
+  const analyzer::Report report = ReportOfRun(Fed());
+  ASSERT_TRUE(report.diagnosis.loader->steady.lasts());
+  EXPECT_TRUE(CardOf(report, Text::kWaitsForData).line.ends_with("  ·  in the steady part"));
+  Synthetic fresh = Fed();
+  fresh.batches = 12;
+  fresh.epochs = 5;
+  fresh.worker_start = 400;
+  const analyzer::Report whole = ReportOfRun(fresh);
+  ASSERT_TRUE(whole.diagnosis.whole_run);
+  EXPECT_EQ(CardOf(whole, Text::kWaitsForData).line.find("steady"), std::string::npos);
+}
+
 TEST(CardsTest, OneBatchHasNoShareOfWaiting) {
   Synthetic run = Fed();
   run.batches = 1;
   const Card card = CardOf(ReportOfRun(run), Text::kWaitsForData);
+  EXPECT_EQ(CardOf(ReportOfRun(run), Text::kThroughput).figure, "–");
   EXPECT_EQ(card.figure, "–");
   EXPECT_LT(card.meter, 0);
   EXPECT_EQ(card.unit, "");

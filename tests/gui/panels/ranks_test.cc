@@ -80,7 +80,7 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
   EXPECT_EQ(TitleOfRank(report, Text::kGpuWhereTime, Language::kEnglish),
             "Where the GPU's time goes  ·  rank 1");
   const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
-  EXPECT_EQ(cards[0].line, "rank 1  ·  Held back by data");
+  EXPECT_EQ(cards[0].line, "rank 1  ·  Held back by data  ·  in the steady part");
   // The interval is that of the rank, so it stands before it.
   const std::string& line = cards[1].line;
   EXPECT_NE(line.find("rank 1 (of 0 to 2), waits most for data  ·  all ranks "), std::string::npos)
