@@ -169,7 +169,8 @@ double MostRead(traces::TraceData data, double before) {
     analyzer::testing::AddCounter(data, "disk_read_bytes", 1, 1100 + 100.0 * i, before + 1e6 * i);
   }
   const auto trace = traces::MakeTrace(std::move(data));
-  for (const CounterTrack& track : Analyse(*trace, "t")->counters) {
+  const auto analysis = Analyse(*trace, "t");
+  for (const CounterTrack& track : analysis->counters) {
     if (track.kind == CounterKind::kDisk) return track.most;
   }
   return -1;

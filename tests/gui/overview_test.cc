@@ -114,7 +114,7 @@ TEST(OverviewTest, WhatTheLoopDoesAfterTheStepIsNamed) {
     if (span.stage == traces::StageId::kStep) span.duration = analyzer::testing::Ms(28);
   }
   const auto report = analyzer::BuildReport(*traces::MakeTrace(std::move(data)), "t.penstock");
-  const RibbonPart& last = BuildRibbon(report).loop.back();
+  const RibbonPart last = BuildRibbon(report).loop.back();
   EXPECT_EQ(last.name, Text::kStepAndRest);
   EXPECT_NEAR(last.seconds, 30e-3, 1e-4) << "the rest is no wait for data";
 }
