@@ -346,7 +346,7 @@ WorkersModel CurvesOfEpochs(double times) {
   return WorkersOf(std::move(data));
 }
 
-// Of six curves that coincide, those of one epoch were drawn, and the other epochs were blank.
+// Six curves that coincide were drawn in one epoch alone; the other epochs were blank.
 TEST(WorkersModelTest, CurvesThatCoincideHaveOneColourAndOneEntryInTheLegend) {
   const WorkersModel model = CurvesOfEpochs(1);
   const auto styles = StylesOf(model, MemoryKind::kRss, std::nullopt, Language::kEnglish);
