@@ -29,7 +29,6 @@ inline constexpr Message kLinkFunctions{"page.link-functions", "functions", "函
 inline constexpr Message kFunctionsNone{"page.functions-none",
                                         "no calls of the program's functions were recorded",
                                         "没有记录程序函数的调用"};
-inline constexpr Message kColumnFunction{"page.function", "function", "函数"};
 inline constexpr Message kColumnWithCalled{"page.with-called", "with all it calls", "含其调用"};
 inline constexpr Message kColumnCalls{"page.calls", "calls", "调用次数"};
 inline constexpr Message kLineOf{"page.line", "line {line:count}", "第 {line:count} 行"};
