@@ -60,6 +60,13 @@ struct Comparison {
   [[nodiscard]] bool of_two_programs() const {
     return !before.program.empty() && !after.program.empty() && before.program != after.program;
   }
+  // Whether one program read two data sets, which are told apart by their lengths. Its samples may
+  // then need other work. A length that is not known does not count.
+  [[nodiscard]] bool of_two_datasets() const {
+    const std::int64_t a = before.config.dataset_length;
+    const std::int64_t b = after.config.dataset_length;
+    return !of_two_programs() && a >= 0 && b >= 0 && a != b;
+  }
 };
 
 // Estimator:   ratios, or differences, of independent moving-block bootstraps of both runs' steady
@@ -76,6 +83,9 @@ struct Comparison {
 // The difference of `wait` in percentage points, as it is shown beside both shares: those are
 // rounded to whole percent, and a reader subtracts what he sees.
 [[nodiscard]] double ShownPoints(const Change& wait);
+
+// Says that the runs may not do the same work. Requires: of_two_datasets().
+[[nodiscard]] Statement TwoDataSets(const Comparison& comparison);
 
 [[nodiscard]] std::string CompareText(const Comparison& comparison, Colour colour);
 // One object of schema penstock.compare/1.

@@ -85,10 +85,16 @@ void WriteInterval(std::string_view estimate, const Change& change, JsonWriter& 
 
 }  // namespace
 
+Statement TwoDataSets(const Comparison& comparison) {
+  return Say<words::kTwoDataSets>(Give<"before">(comparison.before.config.dataset_length),
+                                  Give<"after">(comparison.after.config.dataset_length));
+}
+
 std::string CompareText(const Comparison& comparison, Colour colour) {
   const Paint paint(colour == Colour::kOn);
   std::string text = SideText('A', comparison.before) + SideText('B', comparison.after) + "\n";
   text += "  " + paint.Bold(English(Headline(comparison))) + "\n";
+  if (comparison.of_two_datasets()) text += "  " + English(TwoDataSets(comparison)) + "\n";
   const Change& wait = comparison.wait;
   const Statement waited = Say<words::kWaitCompared>(
       Give<"before">(wait.before), Give<"after">(wait.after), Give<"points">(ShownPoints(wait)),
@@ -119,6 +125,7 @@ std::string CompareJson(const Comparison& comparison) {
   WriteSide("before", comparison.before, comparison.throughput, false, comparison.wait, json);
   WriteSide("after", comparison.after, comparison.throughput, true, comparison.wait, json);
   json.Field("enough", comparison.enough).Field("two_programs", comparison.of_two_programs());
+  json.Field("two_datasets", comparison.of_two_datasets());
   json.Key("throughput").BeginObject();
   WriteInterval("ratio", comparison.throughput, json);
   json.EndObject().Key("wait").BeginObject();

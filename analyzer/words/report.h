@@ -180,6 +180,11 @@ inline constexpr Message kTwoPrograms{
     "{before:rate} -> {after:rate} {unit:words} in the steady part",
     "A 与 B 是不同的程序（{program:text}、{other:text}），两者之比不代表收益或损失：稳定阶段 "
     "{before:rate} → {after:rate} {unit:words}"};
+inline constexpr Message kTwoDataSets{
+    "compare.two-datasets",
+    "another data set ({after:count} samples instead of {before:count}): the runs may not do the "
+    "same work",
+    "数据集不同（{after:count} 个样本，原为 {before:count} 个）：两次运行的工作可能不同"};
 inline constexpr Message kWaitCompared{
     "compare.wait",
     "wait {before:percent} -> {after:percent} of the loop[enough? ({points:+.0} points, "

@@ -217,6 +217,25 @@ TEST(CompareTest, TwoProgramsHaveNoFactorAndOneProgramWithOtherOptionsHasIt) {
   }
 }
 
+// "B runs at 0.16x of A" was all that was said of 120 large pictures instead of 1200 small ones.
+TEST(CompareTest, SaysThatTwoDataSetsAreNotTheSameWork) {
+  Comparison comparison = Compared(Noisy(1, 1), Noisy(2, 1.3));
+  const std::string warning =
+      "another data set (120 samples instead of 1200): the runs may not do the same work";
+  comparison.before.config.dataset_length = 1200;
+  for (const std::int64_t same : {std::int64_t{-1}, std::int64_t{1200}}) {
+    comparison.after.config.dataset_length = same;
+    EXPECT_FALSE(comparison.of_two_datasets()) << same;
+    EXPECT_EQ(CompareText(comparison, Colour::kOff).find("data set"), std::string::npos);
+  }
+  comparison.after.config.dataset_length = 120;
+  EXPECT_NE(CompareText(comparison, Colour::kOff).find(warning), std::string::npos);
+  EXPECT_NE(CompareJson(comparison).find("\"two_datasets\": true"), std::string::npos);
+  comparison.before.program = "train.py";
+  comparison.after.program = "bench.py";
+  EXPECT_FALSE(comparison.of_two_datasets());
+}
+
 TEST(CompareTest, TheNameOfAProgramIsThatOfItsScriptModuleOrBinary) {
   EXPECT_EQ(ProgramOf("torchrun --nproc 2 /src/train.py --data /d"), "train.py");
   EXPECT_EQ(ProgramOf("python -m timm.train --workers 2"), "timm.train");

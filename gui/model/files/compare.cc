@@ -144,6 +144,7 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
     if (!why.empty()) why += TextOf(Text::kClauseComma, language);
     why += text;
   };
+  if (comparison.of_two_datasets()) clause(Render(TwoDataSets(comparison), language));
   if (const analyzer::Change* cause = Cause(comparison)) {
     const Text what = WasKeptWaiting(comparison, *cause) ? Text::kStageWaited
                       : cause->after < cause->before     ? Text::kStageFell
@@ -158,12 +159,24 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
   }
   // A setting is named only if both values are known: an unknown value may equal the other value.
   const std::string_view unknown = TextOf(Text::kUnknownValue, language);
+  const auto known = [&](const SettingChange& setting) {
+    return setting.before != unknown && setting.after != unknown;
+  };
   int named = 0;
   for (const SettingChange& setting : settings) {
-    if (setting.name.empty() || named == 2) continue;
-    if (setting.before == unknown || setting.after == unknown) continue;
+    if (setting.name.empty() || !known(setting) || named == 2) continue;
     clause(Filled(Text::kInsteadOf, language, setting.name, setting.after, setting.before));
     ++named;
+  }
+  if (named > 0) return why;
+  // Then only the command can tell what was changed.
+  for (const SettingChange& setting : settings) {
+    if (setting.label != Text::kSettingCommand || !setting.name.empty() || !known(setting))
+      continue;
+    constexpr std::size_t kMost = 60;
+    clause(Filled(Text::kInsteadOf, language, TextOf(setting.label, language),
+                  analyzer::PlainText(setting.after, kMost),
+                  analyzer::PlainText(setting.before, kMost)));
   }
   return why;
 }

@@ -45,8 +45,9 @@ struct CompareAnswer {
                                                             const CompareAnswer& answer,
                                                             Language language);
 
-// The result in one sentence. `why`: its cause, as far as the recordings show it: the stage that
-// changed most, the wait, the settings. It may be empty.
+// The result in one sentence. `why`: its cause, as far as the recordings show it: another data set,
+// the stage that changed most, the wait, the settings. If no setting with a name in code differs,
+// it is the command. It may be empty.
 struct CompareSentence {
   std::string text;
   std::string why;

@@ -14,6 +14,7 @@ using analyzer::testing::Synthetic;
 using analyzer::testing::SyntheticTrace;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Document DocumentOf(const Synthetic& run, const std::string& name) {
   Document document;
@@ -96,6 +97,39 @@ TEST(CompareTest, SettingsThatDifferAreListedAndNoOthers) {
               HasSubstr("num_workers 4 instead of 1"));
   const auto same = CompareDocuments(a, a);
   EXPECT_TRUE(SettingsThatDiffer(a, a, *same, Language::kEnglish).empty());
+}
+
+Document WithCommand(Document document, const char* command) {
+  auto analysis = std::make_shared<Analysis>(*document.analysis);
+  analysis->report.command = command;
+  document.analysis = std::move(analysis);
+  return document;
+}
+
+// "84 % slower ...; batch_size 16 instead of 64", and not a word of the pictures ten times as
+// large.
+TEST(CompareTest, AnotherDataSetIsTheFirstThatIsSaid) {
+  const Document a = DocumentOf(Decoding(9), "a");
+  const Document b = DocumentOf(Decoding(12), "b");
+  auto answer = CompareDocuments(a, b);
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(SentenceOf(*answer, {}, Language::kEnglish).why, Not(HasSubstr("data set")));
+  answer->comparison.before.config.dataset_length = 1200;
+  answer->comparison.after.config.dataset_length = 120;
+  const auto settings = SettingsThatDiffer(a, b, *answer, Language::kEnglish);
+  EXPECT_THAT(SentenceOf(*answer, settings, Language::kEnglish).why,
+              StartsWith("another data set (120 samples instead of 1200): the runs may not do the "
+                         "same work; decode rose"));
+  EXPECT_THAT(SentenceOf(*answer, settings, Language::kChinese).why, StartsWith("数据集不同"));
+}
+
+TEST(CompareTest, TheCommandIsNamedIfNoSettingTellsWhatWasChanged) {
+  const Document a = WithCommand(DocumentOf(Decoding(9), "a"), "python3 train.py --size 224 -v");
+  const Document b = WithCommand(DocumentOf(Decoding(12), "b"), "python3 train.py --size 384 -v");
+  EXPECT_THAT(Sentence(a, b, Language::kEnglish).why,
+              HasSubstr("command … --size 384 … instead of … --size 224 …"));
+  const Document more = WithCommand(DocumentOf(Decoding(12, 4), "c"), "python3 train.py -j 4");
+  EXPECT_THAT(Sentence(a, more, Language::kEnglish).why, Not(HasSubstr("command")));
 }
 
 TEST(CompareTest, LargeCountsAreExact) {
