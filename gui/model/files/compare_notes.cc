@@ -74,6 +74,11 @@ Tone ToneOfGoneFindings(const CompareAnswer& answer) {
   return tone == Tone::kGood ? tone : Tone::kPlain;
 }
 
+std::string NoteOfFindings(const CompareAnswer& answer, Language language) {
+  if (answer.gone.empty() && answer.fresh.empty()) return "";
+  return std::string(TextOf(Text::kFindingsOfOne, language));
+}
+
 std::string FindingsInBoth(const CompareAnswer& answer, Language language) {
   std::set<std::string_view> seen;
   std::string names;

@@ -26,6 +26,9 @@ struct CompareNote {
 // A finding that only A has is good news only where B is faster: a run that computes half as much
 // has no full cores either.
 [[nodiscard]] Tone ToneOfGoneFindings(const CompareAnswer& answer);
+// A rule reports from a threshold on, so what one run alone has may be in the other too. Empty if
+// both runs have the same findings.
+[[nodiscard]] std::string NoteOfFindings(const CompareAnswer& answer, Language language);
 // Names the rules that found something in both, each once: "2 in both: slow storage, a cold page
 // cache". Empty if there are none.
 [[nodiscard]] std::string FindingsInBoth(const CompareAnswer& answer, Language language);

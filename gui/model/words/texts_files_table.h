@@ -145,9 +145,11 @@
   X(kSettingsDiffer, "Settings that differ", "不同的设置")                                         \
   X(kSameSettings, "The same settings in both", "双方设置相同")                                    \
   X(kFindingsChanged, "Findings", "发现")                                                          \
-  X(kFindingGone, "gone", "已消失")                                                                \
-  X(kNoLonger, "No longer in B: {}", "B 中不再有：{}")                                             \
-  X(kFindingNew, "new", "新出现")                                                                  \
+  X(kFindingGone, "only A", "仅 A")                                                                \
+  X(kFindingNew, "only B", "仅 B")                                                                 \
+  X(kFindingsOfOne,                                                                                \
+    "Reported for one run only: the other may have it too, below what is reported.",               \
+    "仅在一方的报告中：另一方可能也有，只是未达到报告的阈值。")                                    \
   X(kFindingsSame, "{} in both: {}", "另有 {} 项两者都有：{}")                                     \
   X(kNoFindingChange, "No finding came or went", "各项发现没有变化")                               \
   X(kPut, "put", "入队")                                                                           \

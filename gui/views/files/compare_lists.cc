@@ -26,15 +26,14 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, Rgb 
   DrawTextCentred(list, ui.small,
                   {{at.x, at.y + ui.Px(1)}, {at.x + badge, at.y + ui.Px(1) + height}}, Ink(colour),
                   word);
-  const std::string title = gone ? ui.F(Text::kNoLonger, text.title) : text.title;
-  const auto lines = WrapText(ui.body, title, width - badge - ui.Px(10));
+  const auto lines = WrapText(ui.body, text.title, width - badge - ui.Px(10));
   float y = at.y + ui.Px(1);
   for (const std::string& line : lines) {
     DrawText(list, ui.body, {at.x + badge + ui.Px(10), y}, Ink(gone ? p.dim : p.text), line);
     y += FontPixels(ui.body) + ui.Px(3);
   }
   ImGui::Dummy({width, std::max(y, at.y + height + ui.Px(3)) - at.y});
-  Tip(ui, gone ? title : title + "\n" + text.action);
+  Tip(ui, gone ? text.title : text.title + "\n" + text.action);
 }
 
 // Columns for the name of a setting and its values in A and B.
@@ -130,6 +129,8 @@ void DrawCompareFindings(const Ui& ui, const CompareAnswer& answer, Area area) {
   for (const analyzer::Finding& finding : answer.fresh) {
     DrawFinding(ui, finding, false, p.warn, width);
   }
+  const std::string note = NoteOfFindings(answer, ui.language);
+  if (!note.empty()) Paragraph(ui, ui.small, p.dim, note, width);
   const std::string both = FindingsInBoth(answer, ui.language);
   if (!both.empty()) Paragraph(ui, ui.body, p.dim, both, width);
   EndArea();

@@ -80,6 +80,16 @@ TEST(CompareNotesTest, AFindingThatASlowerRunLacksIsNoGoodNews) {
   EXPECT_EQ(ToneOfGoneFindings(AnswerOf(slow, slow)), Tone::kPlain);
 }
 
+// "gone – No longer in B: converting takes 13 %" was said of a run that converts for 3 %.
+TEST(CompareNotesTest, AFindingOfOneRunMayBeInTheOtherBelowAThreshold) {
+  CompareAnswer answer;
+  EXPECT_EQ(NoteOfFindings(answer, Language::kEnglish), "");
+  answer.gone.emplace_back().id = "normalize-on-cpu";
+  EXPECT_THAT(NoteOfFindings(answer, Language::kEnglish), HasSubstr("the other may have it too"));
+  EXPECT_THAT(NoteOfFindings(answer, Language::kChinese), HasSubstr("未达到报告的阈值"));
+  EXPECT_EQ(TextOf(Text::kFindingGone, Language::kEnglish), "only A");
+}
+
 TEST(CompareNotesTest, NoProgramIsBetterThanAnother) {
   const CompareAnswer answer =
       AnswerOf(RecordedBy("python3 train.py", 40), RecordedBy("python3 other.py", 2));
