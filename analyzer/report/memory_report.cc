@@ -38,7 +38,7 @@ Statement WorkersOf(const MemoryModel& memory) {
   const bool shares = memory.shared_bytes > 0;
   return Say<words::kMemoryOfWorkers>(
       Give<"several">(memory.worker_count != 1), Give<"workers">(memory.worker_count),
-      Give<"private_bytes">(memory.private_bytes),
+      Give<"private_bytes">(memory.private_bytes), Give<"attributed">(memory.attributed),
       GiveIf<"low_bytes">(unlike, least->private_bytes),
       GiveIf<"high_bytes">(unlike, most->private_bytes),
       Give<"shared_bytes">(shares ? std::optional(memory.shared_bytes) : std::nullopt),

@@ -145,8 +145,9 @@ TEST(MemoryReportTest, SpeaksOfOneWorkerInTheSingular) {
   Synthetic run = LongRun();
   run.workers = 1;
   const std::string note = NoteOfWorkers(WithMemory(run, Flat));
-  EXPECT_EQ(note.find("1 worker with 40.0 MB of its own (without mapped files and batches in "
-                      "shared memory), 900 MB shared with its parent"),
+  EXPECT_EQ(note.find("1 worker with 40.0 MB of its own at the end (anonymous memory: without "
+                      "mapped files and batches, which USS contains), 900 MB shared with its "
+                      "parent"),
             0u)
       << note;
   EXPECT_NE(note.find("; it does not grow"), std::string::npos) << note;

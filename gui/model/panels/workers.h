@@ -134,6 +134,10 @@ struct CurveStyle {
                                                std::optional<std::uint32_t> chosen,
                                                Language language);
 
+// How often the memory of each process was read, and from when on; "" if once a second or more.
+[[nodiscard]] std::string ReadingsText(const WorkersModel& model, MemoryKind kind,
+                                       Language language);
+
 // The cells of a worker: its memory with the kind ("400 MB RSS"); how its time for a batch and its
 // memory compare and grow, or why that is not known.
 [[nodiscard]] std::string MemoryText(const WorkerLine& worker);

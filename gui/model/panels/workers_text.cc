@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "gui/model/panels/workers.h"
 
@@ -72,6 +75,21 @@ std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
     if (!one && first) style.legend = of;
   }
   return styles;
+}
+
+std::string ReadingsText(const WorkersModel& model, MemoryKind kind, Language language) {
+  if (kind == MemoryKind::kRss) return "";  // the kernel keeps this figure
+  std::vector<double> gaps;
+  double first = std::numeric_limits<double>::infinity();
+  for (const MemoryCurve& curve : model.Of(kind)) {
+    const std::vector<double>& at = curve.curve.at;
+    if (!at.empty()) first = std::min(first, at.front());
+    for (std::size_t i = 1; i < at.size(); ++i) gaps.push_back(at[i] - at[i - 1]);
+  }
+  const double gap = gaps.empty() ? 0 : analyzer::Median(std::move(gaps));
+  if (gap < 1) return "";
+  return Filled(Text::kMemorySeldom, language, analyzer::DurationText(gap),
+                analyzer::DurationText(first));
 }
 
 std::string MemoryText(const WorkerLine& worker) {

@@ -187,11 +187,12 @@
   X(kWorkerNoneStandsOut, \
     "No worker stands out: the slowest takes {} times as long as the median one", \
     "没有明显落后的工作进程：最慢者是中位数的 {} 倍") \
-  X(kMemoryUss, "own", "独占") \
-  X(kMemoryPss, "with its share", "按比例分摊（PSS）") \
-  X(kMemoryRss, "RSS (resident)", "常驻内存（RSS）") \
-  X(kMemoryUssTip, "USS: memory that ends with the process, shared with nobody", \
-    "USS：进程独占、随其结束而释放的内存") \
+  X(kMemoryUss, "own (USS)", "独占（USS）") \
+  X(kMemoryPss, "proportional (PSS)", "按比例分摊（PSS）") \
+  X(kMemoryRss, "resident (RSS)", "常驻（RSS）") \
+  X(kMemoryUssTip, \
+    "USS: memory that no other process has mapped; also batches and mapped files while that is so", \
+    "USS：没有其他进程映射的内存；批次和映射的文件在此期间也计入") \
   X(kMemoryPssTip, "PSS: its own memory, and its share of what several processes share; may be added up", \
     "PSS：独占内存加上共享部分的分摊，可以相加") \
   X(kMemoryRssTip, "RSS: all of its memory that is resident; what is shared counts in every process", \
@@ -201,6 +202,8 @@
   X(kMemoryOfParentTip, \
     "Memory that a worker shares with the training process since the fork: where the curve falls, pages were copied", \
     "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
+  X(kMemorySeldom, "Read about every {}, from {} on: reading it holds the process up", \
+    "约每 {} 读取一次，自 {} 起：读取会使进程停顿") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryAlike, "{} processes, each about {}", "{} 个进程，各约 {}") \
   X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \

@@ -143,8 +143,10 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
     plot.lines.push_back({NameOfCurve(curve, ui.language), colour, curve.curve.at,
                           curve.curve.value, 0, 0, false, style.legend});
   }
-  if (samples < 4) {
-    DrawShortened(ui, ui.small, inside.min, Ink(p.warn), ui.F(Text::kMemoryFewSamples, samples),
+  const std::string sampled = samples < 4 ? ui.F(Text::kMemoryFewSamples, samples)
+                                          : ReadingsText(model, shown, ui.language);
+  if (!sampled.empty()) {
+    DrawShortened(ui, ui.small, inside.min, Ink(samples < 4 ? p.warn : p.dim), sampled,
                   inside.width());
     inside.min.y += FontPixels(ui.small) + ui.Px(6);
   }

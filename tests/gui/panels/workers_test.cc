@@ -261,6 +261,20 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
   EXPECT_EQ(model.best(), MemoryKind::kUss);
 }
 
+// Curves began at 3.1 s without a word.
+TEST(WorkersModelTest, MemoryThatIsReadSeldomSaysSo) {
+  const auto said = [](double every, const char* counter, MemoryKind kind) {
+    traces::TraceData data = MakeSynthetic(Synthetic{.batches = 2000});
+    for (int i = 0; i < 4; ++i) {
+      analyzer::testing::AddCounter(data, counter, 1, 3000 + every * i, 1e8);
+    }
+    return ReadingsText(WorkersOf(std::move(data)), kind, Language::kEnglish);
+  };
+  EXPECT_EQ(said(2000, "uss_bytes", MemoryKind::kUss).find("Read about every 2.00 s, from "), 0U);
+  EXPECT_EQ(said(100, "uss_bytes", MemoryKind::kUss), "");
+  EXPECT_EQ(said(2000, "rss_bytes", MemoryKind::kRss), "");
+}
+
 TEST(WorkersModelTest, OnlyARecordingThatWasCutHasSamplesAfterTheLastSpan) {
   traces::TraceData data = MakeSynthetic(Synthetic{});
   const auto spans = traces::MakeTrace(data);
