@@ -75,12 +75,15 @@ double WorkersTime(const RunModel& model, const LoaderRun& run, const SteadyStat
 Occupation OccupationOf(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Occupation found;
   found.time = WorkersTime(model, run, steady);
+  // Of a worker in a file that was cut, WorkersTime() has only fetches that were seen whole.
+  const bool whole_alone = model.cut && std::any_of(run.batches.begin(), run.batches.end(),
+                                                    [](const Batch& batch) { return batch.whole; });
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!batch.was_fetched()) continue;
     if (batch.whole && batch.fetch_start != kNever) {
       found.busy += Seconds(TimeNs{Within(steady.windows, batch.fetch_start, batch.fetch_end)});
-    } else if (steady.in_window[i]) {
+    } else if (steady.in_window[i] && !whole_alone) {
       found.busy += batch.fetch.wall;
     }
   }

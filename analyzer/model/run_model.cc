@@ -137,14 +137,14 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder, bool cut,
     worker.process = ProcessId{static_cast<std::uint32_t>(batch.worker_process)};
     worker.worker_id = processes[worker.process.value].worker_id;
     worker.seen = threads[batch.fetch_thread].first.value;
-    // A file that was cut may have only some samples of a batch.
-    if (batch.whole || !fetches || !cut) {
-      ++worker.batches;
-      worker.busy += batch.fetch.wall;
-      worker.cpu += batch.fetch.cpu;
-    }
     worker.first =
         worker.first == kNever ? batch.fetch_start : std::min(worker.first, batch.fetch_start);
+    // A file that was cut may have only some samples of a batch. If the batch was not delivered, it
+    // is not in the run at all; so the worker's figures are without it either way.
+    if (cut && fetches && !batch.whole) continue;
+    ++worker.batches;
+    worker.busy += batch.fetch.wall;
+    worker.cpu += batch.fetch.cpu;
     worker.last = std::max(worker.last, batch.fetch_end);
   }
   if (run.config.sample_tasks) {

@@ -44,12 +44,13 @@ struct Epoch {
 struct WorkerRun {
   ProcessId process;
   std::int32_t worker_id = -1;
-  std::uint64_t batches = 0;    // without those that a cut file has only samples of
+  std::uint64_t batches = 0;    // these and the times are without batches that a cut file has
+                                // only samples of
   double busy = 0;              // seconds in fetch, or in samples
   double cpu = 0;               // CPU seconds in fetch, or in samples
   double idle = 0;              // seconds waiting for an index
   std::int64_t seen = kNever;   // the first span of its thread; not set for sample threads
-  std::int64_t first = kNever;  // start of its first fetch or sample
+  std::int64_t first = kNever;  // start of its first fetch or sample, in part or not
   std::int64_t last = kNever;
 };
 

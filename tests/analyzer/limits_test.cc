@@ -274,6 +274,33 @@ TEST(LimitsTest, ABatchThatACutFileHasInPartCountsForNoWorker) {
   EXPECT_EQ(batches(data), whole - 1);
 }
 
+// The bar of worker 1 ended in 3 % of "other" time, and that of worker 0 did not: both were making
+// a batch when the file ended, but only that of worker 1 had been delivered.
+TEST(LimitsTest, AWorkersLifeEndsWithTheLastBatchThatACutFileHasWhole) {
+  TraceData data = MakeSynthetic(Starved());
+  const auto lives = [&] {
+    std::vector<double> found;
+    const Report report = ReportOf(data);
+    for (const WorkerRun& worker : report.diagnosis.run.loader().workers) {
+      found.push_back(Seconds(TimeNs{worker.last - worker.first}) - worker.busy - worker.idle);
+    }
+    return found;
+  };
+  const std::vector<double> whole = lives();
+  ASSERT_EQ(whole.size(), 2u);
+  for (std::vector<Span>& spans : data.spans) {
+    const auto fetch = std::find_if(spans.rbegin(), spans.rend(),
+                                    [](const Span& span) { return span.stage == StageId::kFetch; });
+    if (fetch == spans.rend()) continue;
+    spans.erase(std::next(fetch).base());
+    break;  // the other worker keeps its last fetch
+  }
+  data.losses.truncated = true;
+  const std::vector<double> cut = lives();
+  ASSERT_EQ(cut.size(), 2u);
+  for (std::size_t i = 0; i < cut.size(); ++i) EXPECT_NEAR(cut[i], whole[i], 1e-3) << i;
+}
+
 // If one span in a hundred is lost, the bottleneck stays the same, and the figures change little.
 TEST(LimitsTest, OneSpanInAHundredMayBeMissing) {
   const Report whole = ReportOf(MakeSynthetic(Starved()));
