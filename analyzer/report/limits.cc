@@ -100,6 +100,16 @@ Statement Lost(const traces::Losses& losses, const RunModel& run) {
   return all;
 }
 
+std::optional<RecordsEnd> FirstRecordsEnd(const RunModel& run) {
+  if (!run.cut || !run.has_loader()) return std::nullopt;
+  const std::vector<LastRecord> records = LastRecords(run);
+  if (records.empty()) return std::nullopt;
+  const auto worker = std::find_if(records.begin(), records.end(),
+                                   [](const LastRecord& record) { return record.worker >= 0; });
+  const LastRecord& first = worker == records.end() ? records.front() : *worker;
+  return RecordsEnd{Seconds(TimeNs{first.at - run.begin.value}), first.worker};
+}
+
 Statement PartlyBlind(const Coverage& coverage) {
   // If a run reads almost nothing, the system files that hooks do not see are a large share of it.
   // They do not matter.

@@ -91,6 +91,9 @@ void DrawMark(const Ui& ui, const PlotFrame& frame, const TimeMark& mark) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Rgb ink = ui.palette().text;
   const float x = std::round(frame.X(mark.at));
+  if (mark.shaded) {
+    list->AddRectFilled({x, frame.area.min.y}, frame.area.max, Ink(ui.palette().warn, 0.14));
+  }
   list->AddLine({x, frame.area.min.y}, {x, frame.area.max.y}, Ink(ink, 0.8), ui.Px(1.5F));
   if (mark.text.empty()) return;
   // The text gets a background, because the line of the plot may run behind it.

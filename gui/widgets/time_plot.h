@@ -29,7 +29,8 @@ struct TimeLine {
 // A time at which something changed.
 struct TimeMark {
   double at = 0;
-  std::string text;  // beside the line; "" for none
+  std::string text;     // beside the line; "" for none
+  bool shaded = false;  // the plot is shaded from here on: a part of the data is missing
 };
 
 struct TimePlot {

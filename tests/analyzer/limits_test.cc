@@ -200,6 +200,18 @@ TEST(LimitsTest, ACutFileSaysWhatItHasOfEachProcess) {
   EXPECT_NE(chinese.find("工作进程 1"), std::string::npos) << chinese;
 }
 
+// The bytes per second fell by half where the records of worker 1 end, without a mark.
+TEST(LimitsTest, ACutFileLacksAWorkerFromItsLastRecordOn) {
+  const Report report = ReportOf(CutRun());
+  const RunModel& run = report.diagnosis.run;
+  const auto end = FirstRecordsEnd(run);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->worker, 1);
+  EXPECT_GT(end->at, 0.2 * run.duration());
+  EXPECT_LT(end->at, 0.6 * run.duration());
+  EXPECT_FALSE(FirstRecordsEnd(ReportOf(MakeSynthetic(Starved())).diagnosis.run));
+}
+
 // Worker 1 was recorded up to a time at which none of its batches had been delivered for long.
 TEST(LimitsTest, TheLastRecordOfAProcessIsNotThatOfADeliveredBatch) {
   TraceData data = CutRun();

@@ -55,6 +55,8 @@
   X(kIoSamples, "{} samples", "{} 个样本") \
   X(kIoOverTime, "Bytes per second, means over {}", "每秒字节数，{} 内的平均") \
   X(kIoOverTimeTip, "Storage: for the processes that read the data, without the libraries that a worker loads at its start. The timeline has all that all processes read, sample by sample.", "存储：仅计读取数据的进程，不含工作进程启动时加载的程序库。时间线计全部进程的全部读取，逐次采样。") \
+  X(kIoWithoutWorker, "from here on without the records of worker {}", "此后缺少工作进程 {} 的记录") \
+  X(kIoWithoutLoop, "from here on without the records of the training process", "此后缺少训练进程的记录") \
   X(kIoSeenLine, "read by the program", "程序读取") \
   X(kIoDiskLine, "fetched from storage by the readers", "读取进程从存储取得") \
   X(kIoSizes, "Size of one read", "单次读取的大小") \

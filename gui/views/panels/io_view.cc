@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/report/limits.h"
 #include "analyzer/report/request_report.h"
 #include "analyzer/words/format.h"
 #include "gui/model/penstock_command.h"
@@ -116,6 +117,14 @@ void DrawRates(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
   };
   line(Text::kIoSeenLine, StageId::kRead, io.seen, true);
   if (!io.disk.empty()) line(Text::kIoDiskLine, StageId::kWait, io.disk, false);
+  // A part of the run does not tell where the file was cut.
+  const auto end = analyzer::FirstRecordsEnd(workspace.document.analysis->report.diagnosis.run);
+  if (end && end->at < plot.to - io.seen.width) {
+    plot.marks.push_back(
+        {std::max(end->at, plot.from),
+         end->worker >= 0 ? ui.F(Text::kIoWithoutWorker, end->worker) : ui.T(Text::kIoWithoutLoop),
+         true});
+  }
   if (const auto at = DrawTimePlot(ui, "##rates", area, plot)) workspace.ShowMoment(*at);
 }
 
