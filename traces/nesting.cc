@@ -344,9 +344,16 @@ void NestingSweep::CloseCollate(const Open& open) {
   Emit(open, wall, cpu, open.inside);
 }
 
+// A loop that uses two loaders waits for one of them inside the step of the other. That is waiting.
 void NestingSweep::CloseOther(const Open& open) {
   if (!open.outermost) return;
-  Emit(open, open.end - open.span.start.value, open.span.cpu.value, open.inside);
+  std::int64_t wall = open.end - open.span.start.value;
+  if (open.span.stage == StageId::kWait) {
+    for (Open& around : stack_) around.inside.wait += wall;
+  } else if (open.span.stage == StageId::kStep) {
+    wall -= open.inside.wait;
+  }
+  Emit(open, wall, open.span.cpu.value, open.inside);
 }
 
 }  // namespace penstock::traces

@@ -30,6 +30,7 @@ struct Inside {
   std::int64_t tokenize_cpu = 0;
   std::int64_t collate = 0;
   std::int64_t collate_cpu = 0;
+  std::int64_t wait = 0;  // of a step: for other loaders
   // Parts of `decode` and `tokenize` in spans without a CPU time. The end of the sample or fetch
   // around them adds an estimate to decode_cpu and tokenize_cpu.
   std::int64_t decode_untimed = 0;

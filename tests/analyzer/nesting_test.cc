@@ -283,6 +283,16 @@ TEST(NestingTest, AugmentingComputesNoLongerThanItLasts) {
   EXPECT_EQ(table.Wall(StageId::kRead), 0);
 }
 
+// Steps of 32.3 ms held the waits of 30 ms for another loader, which counted as waiting too.
+TEST(NestingTest, AStepIsWithoutTheWaitForAnotherLoader) {
+  const Table table({Make(StageId::kStep, 0, 100), Make(StageId::kWait, 10, 60),
+                     Make(StageId::kWait, 20, 40), Make(StageId::kGet, 50, 10),
+                     Make(StageId::kStep, 70, 40), Make(StageId::kWait, 100, 20)});
+  EXPECT_EQ(table.Wall(StageId::kStep), 40);
+  EXPECT_EQ(table.stages[StageId::kStep].count, 1u);
+  EXPECT_EQ(table.Wall(StageId::kWait), 80);
+}
+
 TEST(NestingTest, ARangeOfTheProgramCutsNothing) {
   const Table table({Make(StageId::kMark, 0, 50), Make(StageId::kWait, 20, 100)});
   EXPECT_EQ(table.Wall(StageId::kWait), 100);

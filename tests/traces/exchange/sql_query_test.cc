@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "tests/paths.h"
@@ -113,6 +114,29 @@ TEST_F(SqlQueryTest, TheSummaryTellsWaitingFromCallsAndCountsStepsBetweenWaits) 
               ElementsAre(number(1), number(3000), number(1000), number(1000), none, number(2000)));
   EXPECT_THAT(row("step"),
               ElementsAre(number(2), number(1200), number(600), number(600), none, none));
+}
+
+// "step 5.62 s" was longer than "wait 5.22 s" in a loop that waits for 84 % of its time.
+TEST_F(SqlQueryTest, AStepIsWithoutTheWaitForAnotherLoader) {
+  TraceData data;
+  data.processes.emplace_back();
+  data.threads.emplace_back();
+  std::vector<Span>& spans = data.spans.emplace_back();
+  for (const auto& [stage, start, length, generation] :
+       {std::tuple(StageId::kStep, 1000, 40'000, 1), std::tuple(StageId::kWait, 2000, 35'000, 2)}) {
+    Span& span = spans.emplace_back();
+    span.stage = stage;
+    span.start = TimeNs{start};
+    span.duration = TimeNs{length};
+    span.batch = {0, static_cast<std::uint16_t>(generation)};
+  }
+  auto made = SqlTrace::Make(*MakeTrace(std::move(data)), folder_ / "");
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  const SqlAnswer answer =
+      (*made)->Ask("SELECT wall_ns FROM stage_summary WHERE stage IN ('step', 'wait') ORDER BY 1");
+  ASSERT_EQ(answer.table.rows.size(), 2U) << answer.detail;
+  EXPECT_EQ(std::get<std::int64_t>(answer.table.rows[0][0]), 5000);
+  EXPECT_EQ(std::get<std::int64_t>(answer.table.rows[1][0]), 35'000);
 }
 
 TEST_F(SqlQueryTest, TheDatabaseHasNoNameLeft) {
