@@ -11,6 +11,8 @@
 namespace penstock::gui {
 namespace {
 
+using traces::StageId;
+
 constexpr std::size_t kMostAlone = 4;  // strips of a trace without training processes
 
 // One column of a strip: how much of it each stage covers, over all threads.
@@ -42,11 +44,51 @@ void Cover(const Box& box, const Window& whole, std::vector<Column>& columns) {
   }
 }
 
-// Stacks what the threads do in each column. The busiest column is as high as the strip.
+bool HasWaits(const Level& level) {
+  constexpr auto kStage = static_cast<std::size_t>(StageId::kWait);
+  return !level.totals.empty() && level.totals.back().count[kStage] > 0;
+}
+
+// Whether a loop waits on a level below its outermost spans, as one that uses two loaders does.
+bool WaitsInside(const Lane& lane) {
+  return std::any_of(lane.levels.begin() + 1, lane.levels.end(), HasWaits);
+}
+
+// Shows the waits inside steps, which are for another loader, instead of the steps.
+void ShowWaitsInside(const Lane& lane, const Window& whole, std::vector<Column>& columns) {
+  std::vector<Column> waits(columns.size());
+  for (std::size_t v = 1; v < lane.levels.size(); ++v) {
+    const Level& level = lane.levels[v];
+    const Level& around = lane.levels[v - 1];
+    for (std::size_t i = 0; HasWaits(level) && i < level.size(); ++i) {
+      if (level.stage(i) != StageId::kWait) continue;
+      const std::size_t parent = around.FirstEndingAfter(level.start[i]);
+      const bool inside = parent < around.size() && around.start[parent] <= level.start[i];
+      if (!inside || around.stage(parent) != StageId::kStep) continue;
+      Box box;
+      box.x0 = static_cast<float>(whole.X(level.start[i]));
+      box.x1 = static_cast<float>(whole.X(level.end(i)));
+      box.stage = StageId::kWait;
+      Cover(box, whole, waits);
+    }
+  }
+  constexpr auto kWait = static_cast<std::size_t>(StageId::kWait);
+  constexpr auto kStep = static_cast<std::size_t>(StageId::kStep);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const float moved = std::min(waits[c].covered[kWait], columns[c].covered[kStep]);
+    if (moved <= 0) continue;
+    columns[c].covered[kStep] -= moved;
+    columns[c].covered[kWait] += moved;
+    columns[c].colour[kWait] = waits[c].colour[kWait];
+  }
+}
+
+// Stacks what the threads do in each column. The busiest column is as high as the strip; one thread
+// alone fills it where it does something all the time.
 std::vector<Box> Together(const std::vector<const Lane*>& lanes, std::int64_t trace_length,
                           const Window& whole) {
   std::vector<Box> boxes;
-  if (lanes.size() == 1) {
+  if (lanes.size() == 1 && !WaitsInside(*lanes[0])) {
     LayOut(lanes[0]->levels[0], trace_length, whole, boxes);
     return boxes;
   }
@@ -55,9 +97,10 @@ std::vector<Box> Together(const std::vector<const Lane*>& lanes, std::int64_t tr
     boxes.clear();
     LayOut(lane->levels[0], trace_length, whole, boxes);
     for (const Box& box : boxes) Cover(box, whole, columns);
+    if (WaitsInside(*lane)) ShowWaitsInside(*lane, whole, columns);
   }
   boxes.clear();
-  float most = 0;
+  float most = lanes.size() == 1 ? 1 : 0;
   for (const Column& column : columns) most = std::max(most, column.sum());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const double left = static_cast<double>(c) * whole.column;
@@ -67,7 +110,7 @@ std::vector<Box> Together(const std::vector<const Lane*>& lanes, std::int64_t tr
       const float top = std::min(1.0F, bottom + columns[c].covered[s] / most);
       boxes.push_back({static_cast<float>(left),
                        static_cast<float>(std::min(left + whole.column, whole.width)), bottom, top,
-                       static_cast<traces::StageId>(s), Box::kMany, columns[c].colour[s]});
+                       static_cast<StageId>(s), Box::kMany, columns[c].colour[s]});
       bottom = top;
     }
   }

@@ -37,5 +37,30 @@ TEST(MiniMapTest, AllWorkersShareAStripBelowTheLoop) {
   EXPECT_EQ(HeightAt(strips[1], 150), 0);
 }
 
+// The part of a column that a stage covers at `x`.
+float PartAt(const std::vector<Box>& strip, float x, StageId stage) {
+  float part = 0;
+  for (const Box& box : strip) {
+    if (box.stage == stage && box.x0 <= x && x < box.x1) part += box.top - box.bottom;
+  }
+  return part;
+}
+
+// The strip was nearly solid "step", although the loop waits for 84 % of its time.
+TEST(MiniMapTest, AWaitForAnotherLoaderIsShownInsteadOfTheStepAroundIt) {
+  const Timeline timeline = testing::TimelineOf({{{0, 100, StageId::kWait},
+                                                  {10, 50, StageId::kWait},
+                                                  {100, 900, StageId::kStep},
+                                                  {200, 700, StageId::kWait}}});
+  const auto strips = MapStrips(timeline, {0, timeline.length, 100, 2});
+  ASSERT_EQ(strips.size(), 1U);
+  EXPECT_NEAR(PartAt(strips[0], 5, StageId::kWait), 1, 1e-3);
+  EXPECT_NEAR(PartAt(strips[0], 15, StageId::kStep), 1, 1e-3);
+  EXPECT_NEAR(PartAt(strips[0], 15, StageId::kWait), 0, 1e-3);
+  EXPECT_NEAR(PartAt(strips[0], 51, StageId::kWait), 1, 1e-3);
+  EXPECT_NEAR(PartAt(strips[0], 51, StageId::kStep), 0, 1e-3);
+  EXPECT_NEAR(PartAt(strips[0], 95, StageId::kStep), 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace penstock::gui
