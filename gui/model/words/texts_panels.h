@@ -167,7 +167,7 @@
   X(kGpuNoCounters, "No counters were recorded.", "没有录制计数器。") \
   X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
   /* Workers and memory */ \
-  X(kWorkerStartup, "starts after", "开始工作前") \
+  X(kWorkerStartup, "starts after", "启动用时") \
   X(kWorkerStartupTip, "from the beginning of the epoch until it begins its first batch", "从 epoch 开始到其开始生成首个批次") \
   X(kWorkerBatch, "per batch", "每批") \
   X(kWorkerBatches, "batches", "批次数") \

@@ -20,7 +20,7 @@
   X(kMachine, "Machine", "机器") \
   X(kMachineCores, "Cores", "核心数") \
   X(kMachineSpeed, "Speed of a core", "单核速度") \
-  X(kMachineAlone, "Without other programs", "没有其他程序") \
+  X(kMachineAlone, "Without other programs", "排除其他程序的影响") \
   X(kMemoryOfBatches, "Memory for batches alone", "内存（仅批次）") \
   X(kWorkersMemoryUnknown, "the workers' own memory is not known", "工作进程自身的内存未知") \
   X(kPredictedBand, "predicted; shaded: its interval (90 %)", "预测；阴影为其区间（90 %）") \
