@@ -60,10 +60,10 @@ CREATE VIEW spans AS
   FROM span JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id
     LEFT JOIN string n ON n.id = name_id LEFT JOIN string o ON o.id = object_id;
 -- What does each stage take, as the report says it? A stage inside itself counts once, and what a
--- sample does besides reading, decoding and tokenizing is augmenting, with or without a name. A wait
--- for another loader inside a step is waiting. Only the steps of loaders that are used together
--- differ: of two steps that overlap, the part in which the later one is alone is missing, and there
--- are none if the program did not mark them and takes the batches of loaders by turns.
+-- sample does besides reading, decoding and tokenizing is augmenting, with or without a name. A
+-- wait for another loader inside a step is waiting. Only the steps of loaders that are used
+-- together differ: of two steps that overlap, the part in which the later one is alone is missing,
+-- and there are none if the program did not mark them and takes the batches of loaders by turns.
 -- queued_ns is the part of wall_ns that lies before reads, outside of the calls: min_ns, mean_ns
 -- and max_ns are those of the calls.
 CREATE VIEW stage_summary AS
