@@ -13,7 +13,7 @@
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
-#include "analyzer/words/findings_workers.h"
+#include "analyzer/words/findings_ranks.h"
 #include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
@@ -69,12 +69,13 @@ void RankImbalance(const RuleInput& input, Advice& out) {
   const std::int32_t rank = waits ? worst->rank : imbalance.slowest;
   const RankRow* row = ranks.Find(rank);
   const double wait_fraction = row != nullptr ? row->wait_fraction : 0;
+  const auto stretch = GiveIf<"stretch">(!fixed && imbalance.long_stretch(), imbalance.stretch);
   Finding finding;
   finding.id = "rank-imbalance";
   finding.severity = Severity::kWarning;
   finding.seen = Say<words::kRankImbalance>(
       Give<"waits">(waits), Give<"rank">(rank), Give<"wait_fraction">(wait_fraction),
-      Give<"median_wait_fraction">(usual), Give<"fixed">(fixed),
+      Give<"median_wait_fraction">(usual), Give<"fixed">(fixed), stretch,
       Give<"cost_share">(costs ? std::optional(imbalance.cost_share()) : std::nullopt));
   finding.evidence = {{"rank", static_cast<double>(rank)},
                       {"wait_fraction", wait_fraction},
@@ -86,9 +87,11 @@ void RankImbalance(const RuleInput& input, Advice& out) {
                       {"cost_share", imbalance.cost_share()},
                       {"cost_threshold", kCost},
                       {"share_of_slowest", imbalance.slowest_share},
+                      {"stretch_iterations", imbalance.stretch},
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};
-  finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)),
-                                           Give<"deeper">(MayGainByDepth(input)));
+  finding.action =
+      Say<words::kEqualRanks>(Give<"fixed">(fixed), stretch, Give<"host">(HostOf(ranks, rank)),
+                              Give<"deeper">(MayGainByDepth(input)));
   if (fixed && row != nullptr) finding.pids = {row->pid};
   out.findings.push_back(std::move(finding));
 }

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/words/findings_workers.h"
+#include "analyzer/words/findings_ranks.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analyzer/model/loader_memory.h"
@@ -21,6 +22,10 @@ constexpr double kDataBound = 0.05;
 // it. The second condition matters for two ranks: one of them always causes at least half.
 constexpr double kMostOfIt = 0.5;
 constexpr double kOverEqual = 1.5;
+// An iteration tells which rank is the last if it costs this share of an iteration. In others, the
+// ranks get their data at about the same time.
+constexpr double kTells = 0.05;
+constexpr double kLongStretch = 8;
 constexpr int kMostParts = 1 << 12;  // a damaged trace may contain any number
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
@@ -88,6 +93,26 @@ bool Together(const std::vector<RankTrack>& tracks) {
   return true;
 }
 
+// An iteration: the rank that got its data last, as an index into the tracks, and the cost.
+struct Late {
+  std::size_t rank = 0;
+  double cost = 0;
+};
+
+// Imbalance::stretch. `least`: seconds; a smaller cost does not tell which rank is the last.
+double MeanStretch(const std::vector<Late>& lates, double least) {
+  double count = 0;
+  double stretches = 0;
+  std::optional<std::size_t> before;
+  for (const Late& late : lates) {
+    if (late.cost <= least) continue;
+    if (before != late.rank) stretches += 1;
+    before = late.rank;
+    count += 1;
+  }
+  return stretches > 0 ? count / stretches : 0;
+}
+
 void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary) {
   Imbalance& imbalance = summary.imbalance;
   if (tracks.size() < 2) return;
@@ -96,6 +121,7 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
   if (common.size() < Imbalance::kFewest) return;
   imbalance.together = Together(tracks);
   const auto ranks = static_cast<double>(tracks.size());
+  std::vector<Late> lates;
   for (const auto& [iteration, passings] : common) {
     double sum = 0;
     std::size_t last = 0;
@@ -107,7 +133,10 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
     const double cost = passings[last]->wait - (sum - passings[last]->wait) / (ranks - 1);
     imbalance.cost += cost;
     summary.rows[last].held_up += cost;
+    lates.push_back({last, cost});
   }
+  imbalance.stretch =
+      MeanStretch(lates, kTells * imbalance.loop / static_cast<double>(imbalance.iterations));
   const auto slowest =
       std::max_element(summary.rows.begin(), summary.rows.end(),
                        [](const RankRow& a, const RankRow& b) { return a.held_up < b.held_up; });
@@ -175,6 +204,10 @@ std::vector<ClockRow> ClocksOf(const traces::Trace& trace) {
 }
 
 }  // namespace
+
+std::optional<double> Imbalance::long_stretch() const {
+  return !fixed && stretch >= kLongStretch ? std::optional(stretch) : std::nullopt;
+}
 
 const RankRow* RankSummary::Find(std::int32_t rank) const {
   const auto found =

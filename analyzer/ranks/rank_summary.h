@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,13 @@ struct Imbalance {
   double slowest_share = 0;   // its share of the cost
   bool fixed = false;         // one rank causes half of the cost (with two ranks: three quarters);
                               // false: the cost is spread over the ranks
+  double stretch = 0;         // mean number of iterations in a row in which one rank is the last;
+                              // iterations that hardly cost anything do not count
 
   [[nodiscard]] double cost_share() const { return loop > 0 ? cost / loop : 0; }
+  // The length of a stretch if it is far longer than by chance: with two ranks of varying costs, a
+  // rank is the last twice in a row. nullopt if one rank causes most of the cost.
+  [[nodiscard]] std::optional<double> long_stretch() const;
 };
 
 // A host, and the needs of all its ranks together. Ranks that were not recorded are assumed to be

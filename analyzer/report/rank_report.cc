@@ -80,6 +80,7 @@ void WriteImbalance(const Imbalance& imbalance, JsonWriter& json) {
   json.Field("cost_fraction", imbalance.cost_share());
   json.Field("slowest_rank", imbalance.slowest);
   json.Field("slowest_fraction", imbalance.slowest_share).Field("fixed", imbalance.fixed);
+  json.Field("stretch_iterations", imbalance.stretch);
   json.EndObject();
 }
 
@@ -120,7 +121,8 @@ Statement ImbalanceOf(const RankSummary& ranks) {
   return Say<words::kRanksWait>(
       Give<"cost">(imbalance.cost), Give<"share">(imbalance.cost_share()),
       Give<"iterations">(imbalance.iterations), GiveIf<"of_slowest">(one, imbalance.slowest_share),
-      GiveIf<"slowest">(one, imbalance.slowest), Give<"in_turn">(matters && !imbalance.fixed));
+      GiveIf<"slowest">(one, imbalance.slowest), Give<"in_turn">(matters && !imbalance.fixed),
+      GiveIf<"stretch">(matters && imbalance.long_stretch(), imbalance.stretch));
 }
 
 Statement HostOf(const HostRow& host) {

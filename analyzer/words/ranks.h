@@ -35,11 +35,12 @@ inline constexpr Message kRanksWait{
     "ranks.wait",
     "all of them wait {cost:duration} ({share:percent} of {iterations:count} iterations) for the "
     "one whose data comes last[of_slowest?; {of_slowest:percent} of that is rank {slowest:count}]"
-    "[in_turn?; they take turns]",
+    "[in_turn?; [stretch?another one is last about every {stretch:count} iterations|they take "
+    "turns]]",
     "各 rank 都要等待 {cost:duration}（占 {iterations:count} 次迭代的 "
     "{share:percent}），直到最后一个"
     "得到数据[of_slowest?；其中 {of_slowest:percent} 在等 rank {slowest:count}]"
-    "[in_turn?；各 rank 轮流落后]"};
+    "[in_turn?；[stretch?约每 {stretch:count} 次迭代换一个 rank 落后|各 rank 轮流落后]]"};
 inline constexpr Message kHostOfRanks{
     "ranks.host",
     "{host:text}: {ranks:count rank} with {workers:count worker}[ for {cores:3g} cores]"

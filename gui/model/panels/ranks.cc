@@ -12,7 +12,8 @@ RankVerdict VerdictOf(const analyzer::Imbalance& imbalance) {
   if (imbalance.iterations == 0 || imbalance.loop <= 0) return RankVerdict::kUnknown;
   if (!imbalance.together) return RankVerdict::kApart;
   if (imbalance.cost_share() < kOfNote) return RankVerdict::kEven;
-  return imbalance.fixed ? RankVerdict::kOneSlow : RankVerdict::kInTurn;
+  if (imbalance.fixed) return RankVerdict::kOneSlow;
+  return imbalance.long_stretch() ? RankVerdict::kInStretches : RankVerdict::kInTurn;
 }
 
 // The rank of the main loader; nullptr if it has none.
@@ -30,6 +31,7 @@ RanksModel BuildRanks(const analyzer::Report& report) {
   model.verdict = VerdictOf(ranks.imbalance);
   model.cost = ranks.imbalance.cost_share();
   model.slowest = ranks.imbalance.slowest;
+  model.stretch = ranks.imbalance.long_stretch().value_or(0);
   model.world_size = ranks.world_size;
   const analyzer::RankPlace* ours = OurPlace(run);
   for (const analyzer::RankRow& row : ranks.rows) {

@@ -30,11 +30,12 @@ struct RankLine {
 
 // How the ranks work together.
 enum class RankVerdict : std::uint8_t {
-  kUnknown,  // too few iterations in common
-  kApart,    // their steps do not end together: no rank waits for another
-  kEven,     // waiting for the last rank takes under 5 % of the loop
-  kOneSlow,  // the waiting takes more, mostly for one rank
-  kInTurn,   // the waiting takes more, for one rank after the other
+  kUnknown,      // too few iterations in common
+  kApart,        // their steps do not end together: no rank waits for another
+  kEven,         // waiting for the last rank takes under 5 % of the loop
+  kOneSlow,      // the waiting takes more, mostly for one rank
+  kInTurn,       // the waiting takes more, for one rank after the other
+  kInStretches,  // as kInTurn, but each is the last for many iterations in a row
 };
 
 struct RanksModel {
@@ -42,6 +43,7 @@ struct RanksModel {
   RankVerdict verdict = RankVerdict::kUnknown;
   double cost = 0;            // the waiting for the last rank, as a fraction of the loop
   std::int32_t slowest = -1;  // set with kOneSlow
+  double stretch = 0;         // iterations; set with kInStretches
   std::int32_t world_size = 0;
 };
 

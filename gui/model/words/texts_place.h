@@ -86,5 +86,6 @@
   X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
   X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \
   X(kRanksOneSlow, "The other ranks wait {} of the loop for the data of rank {}.", "其他 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
-  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。")
+  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。") \
+  X(kRanksInStretches, "All ranks wait {} of the loop for the one whose data comes last; another one is last about every {} iterations.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；约每 {} 次迭代换一个 rank 落后。")
 // clang-format on

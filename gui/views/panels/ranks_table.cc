@@ -33,6 +33,9 @@ std::string Sentence(const Ui& ui, const RanksModel& model) {
       return ui.F(Text::kRanksOneSlow, PercentText(model.cost), model.slowest);
     case RankVerdict::kInTurn:
       return ui.F(Text::kRanksInTurn, PercentText(model.cost));
+    case RankVerdict::kInStretches:
+      return ui.F(Text::kRanksInStretches, PercentText(model.cost),
+                  fmt::format("{:.0f}", model.stretch));
     case RankVerdict::kUnknown:
       break;
   }

@@ -54,6 +54,14 @@ TEST(RanksModelTest, RanksThatTakeTurnsAreNotBlamedOneByOne) {
   for (const RankLine& line : model.lines) EXPECT_FALSE(line.slow);
 }
 
+TEST(RanksModelTest, RanksThatAreLastForLongDoNotTakeTurns) {
+  Ranked run;
+  run.wait = [](int rank, int i) { return i / 25 % 2 == rank ? 9.0 : 1.0; };
+  const RanksModel model = RanksOf(run);
+  EXPECT_EQ(model.verdict, RankVerdict::kInStretches);
+  EXPECT_NEAR(model.stretch, 24, 1e-9);  // the first has 21 iterations
+}
+
 TEST(RanksModelTest, RanksThatDoNotMeetWaitForNobody) {
   Ranked run;
   run.together = false;
