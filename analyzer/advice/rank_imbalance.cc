@@ -20,7 +20,6 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kPoints = 0.1;
-constexpr double kCost = 0.05;
 
 // The name of the host that `rank` runs on; nullopt if all ranks run on one host.
 std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
@@ -63,7 +62,7 @@ void RankImbalance(const RuleInput& input, Advice& out) {
   }
   const double usual = Median(shares);
   const bool waits = worst->wait_fraction - usual >= kPoints;
-  const bool costs = imbalance.together && imbalance.cost_share() >= kCost;
+  const bool costs = imbalance.together && imbalance.cost_share() >= Imbalance::kOfNote;
   if (!waits && !costs) return;
   const bool fixed = waits || imbalance.fixed;
   const std::int32_t rank = waits ? worst->rank : imbalance.slowest;
@@ -85,7 +84,7 @@ void RankImbalance(const RuleInput& input, Advice& out) {
                       {"iterations", static_cast<double>(imbalance.iterations)},
                       {"cost_s", imbalance.cost},
                       {"cost_share", imbalance.cost_share()},
-                      {"cost_threshold", kCost},
+                      {"cost_threshold", Imbalance::kOfNote},
                       {"share_of_slowest", imbalance.slowest_share},
                       {"stretch_iterations", imbalance.stretch},
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};

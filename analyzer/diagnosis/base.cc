@@ -39,12 +39,11 @@ Prediction ToldOn(double base, double speedup, const Prediction& predicted) {
 }  // namespace
 
 bool Diagnosis::ceiling_is_least() const {
-  constexpr double kOfNote = 0.05;  // as analyzer/advice/rank_imbalance.cc
   const Imbalance& imbalance = ranks.imbalance;
   if (!loader || !ranks.several() || !imbalance.together) return false;
   const RankPlace* ours = run.ranks.Find(run.loader().config.consumer);
   const bool last = imbalance.fixed && ours != nullptr && ours->rank == imbalance.slowest;
-  return !last && imbalance.cost_share() >= kOfNote;
+  return !last && imbalance.cost_share() >= Imbalance::kOfNote;
 }
 
 double GainOf(const Diagnosis& diagnosis, Factor factor) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/base.h"
+#include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
 #include "analyzer/words/ranks.h"
@@ -131,13 +132,19 @@ std::optional<Statement> OfRank(const Diagnosis& diagnosis) {
   const RankRow* row = ours != nullptr ? ranks.Find(ours->rank) : nullptr;
   if (diagnosis.whole_run || !ranks.several() || row == nullptr) return std::nullopt;
   std::vector<double> waits;
-  for (const RankRow& each : ranks.rows) waits.push_back(each.wait_fraction);
-  std::sort(waits.begin(), waits.end());
-  const double median = waits[(waits.size() - 1) / 2];
-  if (row->wait_fraction < waits.back() - kClearly || row->wait_fraction <= median + kClearly) {
+  double most = 0;
+  for (const RankRow& each : ranks.rows) {
+    most = std::max(most, each.wait_fraction);
+    // Of two ranks, the other one is told of.
+    if (ranks.rows.size() > 2 || &each != row) waits.push_back(each.wait_fraction);
+  }
+  const bool two = ranks.rows.size() == 2;
+  const double usual = Median(std::move(waits));
+  if (row->wait_fraction < most - kClearly || row->wait_fraction <= usual + kClearly) {
     return std::nullopt;
   }
-  return Say<words::kVerdictOfRank>(Give<"rank">(row->rank), Give<"median">(median));
+  return Say<words::kVerdictOfRank>(Give<"rank">(row->rank), Give<"most">(ranks.WaitsMost(*row)),
+                                    Give<"two">(two), Give<"median">(usual));
 }
 
 // Says that a single wait makes up much of the steady time, so that the figures depend on one

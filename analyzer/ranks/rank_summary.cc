@@ -215,6 +215,19 @@ const RankRow* RankSummary::Find(std::int32_t rank) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
+bool RankSummary::WaitsMost(const RankRow& row) const {
+  constexpr double kClearly = 0.02;  // of the loop, as in analyzer/model/main_rank.cc
+  const bool compared = imbalance.iterations > 0 && imbalance.loop > 0;
+  const bool one =
+      imbalance.together && imbalance.cost_share() >= Imbalance::kOfNote && imbalance.fixed;
+  if (rows.empty() || (compared && !one)) return false;
+  const auto [least, most] = std::minmax_element(
+      rows.begin(), rows.end(),
+      [](const RankRow& a, const RankRow& b) { return a.wait_fraction < b.wait_fraction; });
+  return row.wait_fraction >= most->wait_fraction - kClearly &&
+         row.wait_fraction > least->wait_fraction + kClearly;
+}
+
 RankSummary SummariseRanks(const traces::Trace& trace, const RunModel& run) {
   RankSummary summary;
   summary.clocks = ClocksOf(trace);

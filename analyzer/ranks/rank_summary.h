@@ -42,6 +42,7 @@ struct RankRow {
 // ranks, or of all ranks if they take turns. Below kFewest iterations, only `iterations` is known.
 struct Imbalance {
   static constexpr std::size_t kFewest = 8;  // iterations needed to compare ranks
+  static constexpr double kOfNote = 0.05;    // cost_share() worth a finding, as in kineto
   std::size_t iterations = 0;                // steady iterations that all ranks have
   bool together = false;      // steps end together, so the ranks do wait for each other
   double loop = 0;            // seconds of these iterations, mean over the ranks
@@ -90,6 +91,9 @@ struct RankSummary {
   Imbalance imbalance;
   std::vector<ClockRow> clocks;  // of a merged trace
 
+  // Whether `row` may be said to wait most for data: it waits clearly longer than another rank, and
+  // no other waits clearly longer. Nobody is named if ranks take turns, are even, or do not meet.
+  [[nodiscard]] bool WaitsMost(const RankRow& row) const;
   // Whether more than one rank with a loader was recorded.
   [[nodiscard]] bool several() const { return rows.size() > 1; }
   [[nodiscard]] const RankRow* Find(std::int32_t rank) const;

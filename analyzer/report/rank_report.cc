@@ -100,12 +100,13 @@ Statement RanksRecorded(const Diagnosis& diagnosis) {
   if (ranks.rows.empty() || (!ranks.several() && ranks.world_size < 2)) return {};
   const auto recorded = static_cast<std::int32_t>(ranks.rows.size());
   const RankPlace* place = OurPlace(diagnosis);
+  const RankRow* ours = place != nullptr ? ranks.Find(place->rank) : nullptr;
   return Say<words::kRanksRecorded>(
       Give<"recorded">(recorded), GiveIf<"world">(ranks.world_size > recorded, ranks.world_size),
       GiveIf<"launcher">(!ranks.launcher.empty(), PlainText(ranks.launcher, 16)),
       GiveIf<"hosts">(ranks.hosts.size() > 1, ranks.hosts.size()),
       GiveIf<"rank">(place != nullptr, place != nullptr ? place->rank : 0),
-      Give<"several">(ranks.several()));
+      Give<"several">(ranks.several()), Give<"most">(ours != nullptr && ranks.WaitsMost(*ours)));
 }
 
 Statement ImbalanceOf(const RankSummary& ranks) {

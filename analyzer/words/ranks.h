@@ -11,17 +11,20 @@ inline constexpr Message kRanksRecorded{
     "ranks.recorded",
     "[world?{recorded:count} of {world:count} ranks|{recorded:count} ranks]"
     "[ ({launcher:text})][ on {hosts:count} hosts]"
-    "[; the verdict is that of rank {rank:count}[several?, which waits most for data|, whose step "
-    "includes its waiting for the other ranks]]",
+    "[; the verdict is that of rank {rank:count}[several?[most?, which waits most for data]|, "
+    "whose "
+    "step includes its waiting for the other ranks]]",
     "[world?{world:count} 个 rank 中录制了 {recorded:count} 个|{recorded:count} 个 rank]"
     "[（{launcher:text}）][，分布在 {hosts:count} 台主机]"
-    "[；结论取自 rank {rank:count}[several?，它等待数据最久|，其训练步包含等待其他 rank 的时间]]"};
+    "[；结论取自 rank {rank:count}[several?[most?，它等待数据最久]|，其训练步包含等待其他 rank "
+    "的时间]]"};
 // After the headline of the verdict.
 inline constexpr Message kVerdictOfRank{
     "ranks.verdict",
-    "; all this is of rank {rank:count}, which waits most for data; the median rank waits "
-    "{median:%0} of the time",
-    "；以上均为 rank {rank:count}，它等待数据最久；等待居中的 rank 有 {median:%0} 的时间在等待"};
+    "; all this is of rank {rank:count}[most?, which waits most for data]; [two?the other rank|the "
+    "median rank] waits {median:%0} of the time",
+    "；以上均为 rank {rank:count}[most?，它等待数据最久]；[two?另一个 rank 的等待占比为|各 rank "
+    "等待占比的中位数为] {median:%0}"};
 inline constexpr Message kNoCommonIterations{"ranks.none-in-common",
                                              "the ranks have no steady iterations in common",
                                              "各 rank 没有共同的稳定迭代"};

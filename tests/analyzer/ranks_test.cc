@@ -11,6 +11,7 @@
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_ranks.h"
 
@@ -254,6 +255,25 @@ TEST(RankSummaryTest, TheVerdictNamesARankThatWaitsLongerThanMost) {
       << one;
   const std::string alike = said({});
   EXPECT_EQ(alike.find("rank"), std::string::npos) << alike;
+}
+
+// "Of rank 1, which waits most for data; the median rank waits 49 %" was said of two ranks that
+// waited 53 % and 49 %, and by turns.
+TEST(RankSummaryTest, OfTwoRanksTheOtherIsToldOf) {
+  Ranked run;
+  run.after = [](int rank, int) { return rank == 0 ? 2.0 : 0.2; };
+  run.wait = [](int rank, int i) { return i % 2 == rank ? 6.0 + rank : 1.0; };
+  const auto trace = traces::MakeTrace(TraceOfAll(run));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  EXPECT_FALSE(diagnosis.ranks.imbalance.fixed);
+  const double other = diagnosis.ranks.rows[0].wait_fraction;
+  ASSERT_LT(other, diagnosis.ranks.rows[1].wait_fraction - 0.02);
+  const std::string said = English(diagnosis.summary);
+  EXPECT_NE(said.find("; all this is of rank 1; the other rank waits " + PercentText(other)),
+            std::string::npos)
+      << said;
+  const std::string recorded = English(RanksRecorded(diagnosis));
+  EXPECT_EQ(recorded, "2 ranks (torch); the verdict is that of rank 1");
 }
 
 // The card said "If data cost nothing 2.12x" of steps that wait for the data of other ranks.

@@ -6,12 +6,10 @@
 namespace penstock::gui {
 namespace {
 
-constexpr double kOfNote = 0.05;  // as analyzer/advice/rank_imbalance.cc
-
 RankVerdict VerdictOf(const analyzer::Imbalance& imbalance) {
   if (imbalance.iterations == 0 || imbalance.loop <= 0) return RankVerdict::kUnknown;
   if (!imbalance.together) return RankVerdict::kApart;
-  if (imbalance.cost_share() < kOfNote) return RankVerdict::kEven;
+  if (imbalance.cost_share() < analyzer::Imbalance::kOfNote) return RankVerdict::kEven;
   if (imbalance.fixed) return RankVerdict::kOneSlow;
   return imbalance.long_stretch() ? RankVerdict::kInStretches : RankVerdict::kInTurn;
 }
@@ -55,7 +53,6 @@ RanksModel BuildRanks(const analyzer::Report& report) {
 }
 
 std::optional<RankShown> ShownRank(const analyzer::Report& report) {
-  constexpr double kClearly = 0.02;  // of the loop, as analyzer/model/main_rank.cc
   const analyzer::RankSummary& ranks = report.diagnosis.ranks;
   const analyzer::RankPlace* ours = OurPlace(report.diagnosis.run);
   const analyzer::RankRow* row = ours != nullptr ? ranks.Find(ours->rank) : nullptr;
@@ -63,15 +60,7 @@ std::optional<RankShown> ShownRank(const analyzer::Report& report) {
   RankShown shown;
   shown.rank = row->rank;
   shown.of = std::max(ranks.world_size, static_cast<std::int32_t>(ranks.rows.size()));
-  const auto less = [](const analyzer::RankRow& a, const analyzer::RankRow& b) {
-    return a.wait_fraction < b.wait_fraction;
-  };
-  const auto [least, most] = std::minmax_element(ranks.rows.begin(), ranks.rows.end(), less);
-  // Nobody is named where the report says that ranks take turns, are even, or do not meet.
-  const RankVerdict verdict = VerdictOf(ranks.imbalance);
-  const bool one = verdict == RankVerdict::kOneSlow || verdict == RankVerdict::kUnknown;
-  shown.waits_most = one && row->wait_fraction >= most->wait_fraction - kClearly &&
-                     row->wait_fraction > least->wait_fraction + kClearly;
+  shown.waits_most = ranks.WaitsMost(*row);
   const auto known = [](const analyzer::RankRow& each) { return each.samples_rate > 0; };
   if (static_cast<std::size_t>(shown.of) == ranks.rows.size() &&
       std::all_of(ranks.rows.begin(), ranks.rows.end(), known)) {
