@@ -262,7 +262,7 @@ SteadyLoop MeasureLoop(const LoaderRun& run) {
     for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
       if (IsProbed(probed, run.batches[i])) continue;
       loop.steady[i] = true;
-      loop.time += run.batches[i].wait() + run.batches[i].step();
+      loop.time += run.batches[i - 1].step() + run.batches[i].wait();
       loop.wait += run.batches[i].wait();
     }
   }

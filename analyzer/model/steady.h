@@ -94,10 +94,11 @@ struct SteadyState {
 [[nodiscard]] std::size_t WarmUp(const LoaderConfig& config, std::size_t batches);
 
 // The loop without the batches that fill its queues: the first WarmUp() batches of each epoch, at
-// least one, are left out.
+// least one, are left out. A turn is that of SteadyState: the step before a batch and the wait for
+// it. So both tell of the same time, unless pauses or a change of rate are left out there.
 struct SteadyLoop {
   std::vector<bool> steady;  // by batch: whether the batch counts
-  double time = 0;           // seconds of the batches that count, from next() to next()
+  double time = 0;           // seconds of the turns of the batches that count
   double wait = 0;           // seconds of `time` in next()
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }

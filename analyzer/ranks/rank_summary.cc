@@ -49,10 +49,11 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
   for (std::size_t i = 0; i < loop.steady.size(); ++i) {
     const Batch& batch = loader.batches[i];
     if (!loop.steady[i]) continue;
+    const double step = loader.batches[i - 1].step();  // a turn of MeasureLoop()
     waits.push_back(batch.wait());
-    steps.push_back(batch.step());
+    steps.push_back(step);
     samples += SamplesOf(loader, batch);
-    if (batch.wait() > kDataBound * (batch.wait() + batch.step())) data_bound += 1;
+    if (batch.wait() > kDataBound * (batch.wait() + step)) data_bound += 1;
   }
   if (waits.empty() || loop.time <= 0) return row;
   const auto count = static_cast<double>(waits.size());

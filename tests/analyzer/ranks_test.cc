@@ -175,6 +175,20 @@ TEST(RankSummaryTest, OfARecordingFromTheMiddleOfAnEpochTheFirstBatchesAreLeftOu
   EXPECT_EQ(ranks.imbalance.iterations, 46u);
 }
 
+// The verdict said 222 samples/s of a rank, and the table 222.7: they counted the steps of other
+// batches.
+TEST(RankSummaryTest, TheRowOfTheRankOfTheVerdictHasItsRate) {
+  Ranked run = OneIsSlow();
+  run.after = [](int, int i) { return i == 3 ? 2.0 : i == 99 ? 0.0 : 0.2; };
+  const auto trace = traces::MakeTrace(TraceOfAll(run));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  const RankRow* row = diagnosis.ranks.Find(2);
+  ASSERT_NE(row, nullptr);
+  ASSERT_FALSE(diagnosis.whole_run);
+  EXPECT_NEAR(row->samples_rate, diagnosis.samples_rate, 1e-6 * row->samples_rate);
+  EXPECT_NEAR(row->wait_fraction, diagnosis.wait_fraction, 1e-9);
+}
+
 TEST(RankSummaryTest, OneRankHasNobodyToWaitFor) {
   Ranked run;
   run.ranks = 1;
