@@ -64,11 +64,12 @@ CREATE VIEW spans AS
 -- wait for another loader inside a step is waiting. Only the steps of loaders that are used
 -- together differ: of two steps that overlap, the part in which the later one is alone is missing,
 -- and there are none if the program did not mark them and takes the batches of loaders by turns.
--- queued_ns is the part of wall_ns that lies before reads, outside of the calls: min_ns, mean_ns
--- and max_ns are those of the calls.
+-- queued_ns is the part of wall_ns that lies before reads, outside of the calls: min_ns and max_ns
+-- are those of the calls; mean_ns is wall_ns for each call, with its part of queued_ns.
 CREATE VIEW stage_summary AS
-  SELECT stage, count, wall_ns + queued_ns AS wall_ns, cpu_ns, min_ns, wall_ns / count AS mean_ns,
-    max_ns, NULLIF(bytes, 0) AS bytes, NULLIF(queued_ns, 0) AS queued_ns
+  SELECT stage, count, wall_ns + queued_ns AS wall_ns, cpu_ns, min_ns,
+    (wall_ns + queued_ns) / count AS mean_ns, max_ns, NULLIF(bytes, 0) AS bytes,
+    NULLIF(queued_ns, 0) AS queued_ns
   FROM stage_total WHERE count > 0 ORDER BY 3 DESC;
 -- And each function or transform? wall_ns holds what lies inside its calls, own_ns does not. The
 -- function that opens an image has no own_ns: the decode of the image counts it.

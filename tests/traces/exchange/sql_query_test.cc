@@ -97,6 +97,8 @@ TraceData WithWaits() {
   return data;
 }
 
+// A row had 166365840 ns for 3044 calls, and a mean of 34558 ns. Here a read has 1000 ns in its
+// call and 2000 ns before it.
 TEST_F(SqlQueryTest, TheSummaryTellsWaitingFromCallsAndCountsStepsBetweenWaits) {
   auto made = SqlTrace::Make(*MakeTrace(WithWaits()), folder_ / "");
   ASSERT_TRUE(made.has_value()) << made.error().message;
@@ -111,7 +113,7 @@ TEST_F(SqlQueryTest, TheSummaryTellsWaitingFromCallsAndCountsStepsBetweenWaits) 
   const SqlValue none = std::monostate{};
   const auto number = [](std::int64_t value) { return SqlValue{value}; };
   EXPECT_THAT(row("read"),
-              ElementsAre(number(1), number(3000), number(1000), number(1000), none, number(2000)));
+              ElementsAre(number(1), number(3000), number(3000), number(1000), none, number(2000)));
   EXPECT_THAT(row("step"),
               ElementsAre(number(2), number(1200), number(600), number(600), none, none));
 }
