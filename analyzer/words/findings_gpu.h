@@ -80,7 +80,7 @@ inline constexpr Message kComputeBound{
     "data between GPUs]",
     "循环只有 {wait_fraction:%1} 的时间在等待数据[，GPU 内核有 {kernel_share:%0} "
     "的时间在运行][，其中 "
-    "{nccl_share:%0} 为 NCCL 内核，用于与其他 GPU 交换数据并等待它们]。"};
+    "{nccl_share:%0} 为 NCCL 内核，用于与其他 GPU 交换数据]。"};
 inline constexpr Message kLeaveDataPath{
     "compute-bound.do",
     "[few?Record more batches to be sure; in the batches that counted ({few:count}) the loop "

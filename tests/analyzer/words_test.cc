@@ -6,6 +6,7 @@
 #include "analyzer/words/format.h"
 #include "analyzer/words/functions.h"
 #include "analyzer/words/limits.h"
+#include "analyzer/words/rule_names.h"
 #include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
@@ -101,6 +102,16 @@ TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
   EXPECT_EQ(said("decode", Language::kChinese), "解码很慢");
   EXPECT_EQ(said("slow-storage", Language::kChinese), "存储读取慢很慢");
   EXPECT_EQ(said("RandomResizedCrop", Language::kChinese), "RandomResizedCrop很慢");
+}
+
+// "受计算限制" and "受 GPU 内核启动限制" headed two findings of one run, and seemed to exclude each
+// other.
+TEST(WordsTest, RulesThatMayBothFindSomethingAreNotNamedAsTheOnlyLimit) {
+  for (const char* id : {"compute-bound", "kernel-launch-bound"}) {
+    const Statement name = RuleName(id);
+    EXPECT_EQ(English(name).find("limit"), std::string::npos) << id;
+    EXPECT_EQ(Render(name, Language::kChinese).find("限制"), std::string::npos) << id;
+  }
 }
 
 TEST(WordsTest, AStatementIsAValueOfAnother) {
