@@ -72,7 +72,7 @@ inline constexpr Message kOneWorkerIsSlower{
     "is mapped anew, which costs about {cost:ms5g} ms of CPU time a batch",
     "1 "
     "个工作进程比没有工作进程更慢：在工作进程中，[samples?样本与批次|每个批次]的内存都要重新映射，"
-    "每批约多花 {cost:ms5g} ms的 CPU 时间"};
+    "每批约多花 {cost:ms5g} ms 的 CPU 时间"};
 inline constexpr Message kReadsTakeTurns{"assumed.reads-take-turns",
                                          "reads of different workers hardly ever overlapped: the "
                                          "prediction assumes that they wait for a "

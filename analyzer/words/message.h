@@ -9,6 +9,9 @@
 //   [name?a|b]    a if the flag `name` is true or the value `name` is present; else b, or nothing
 //   \[            a literal bracket or brace
 //
+// In Chinese, a space comes between a Latin letter, a digit or "%" and a Chinese character where
+// one of them is of a value or of another clause.
+//
 // Both languages have the same values and conditions, so that neither says less than the other. If
 // only English grammar needs a condition, such as "one" in "[one?is|are]", its name is the
 // message's fourth argument.

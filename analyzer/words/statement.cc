@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/words/statement.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -55,6 +58,29 @@ std::string NumberText(const Format& format, double value, Language language) {
   return "";
 }
 
+// Whether `letter` begins with a Chinese character: U+4000 to U+9FFF have three bytes.
+bool IsHan(std::string_view letter) {
+  const auto lead = static_cast<unsigned char>(letter.empty() ? '\0' : letter.front());
+  return letter.size() >= 3 && lead >= 0xe4u && lead <= 0xe9u;
+}
+
+bool IsLatin(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '%';
+}
+
+// Adds `piece` to `out`. Chinese next to a Latin letter, a digit or "%" gets a space between: what
+// a value ends with, and whether a clause follows it, is known only here.
+void AddSpaced(std::string_view piece, std::string& out) {
+  if (piece.empty()) return;
+  if (!out.empty()) {
+    const std::string_view before = out;
+    const bool han = IsHan(before.substr(before.size() - std::min<std::size_t>(3, before.size())));
+    const bool gap = (han && IsLatin(piece.front())) || (IsLatin(before.back()) && IsHan(piece));
+    if (gap) out += ' ';
+  }
+  out += piece;
+}
+
 class Renderer {
  public:
   Renderer(const Statement& statement, Language language)
@@ -65,7 +91,7 @@ class Renderer {
     bool whole = true;
     while (!text.empty()) {
       const std::size_t open = text.find_first_of("{[\\");
-      out += text.substr(0, open);
+      AddSpaced(text.substr(0, open), out);
       if (open == std::string_view::npos) break;
       text.remove_prefix(open);
       if (text.front() == '\\') {
@@ -90,10 +116,10 @@ class Renderer {
     const Value* value = place ? Find(statement_, place->name) : nullptr;
     if (value == nullptr) return false;
     if (const auto* number = std::get_if<double>(value)) {
-      out += NumberText(place->format, *number, language_);
+      AddSpaced(NumberText(place->format, *number, language_), out);
     }
     if (const auto* said = std::get_if<std::string>(value)) {
-      out += place->format.kind == FormatKind::kName ? NameIn(*said, language_) : *said;
+      AddSpaced(place->format.kind == FormatKind::kName ? NameIn(*said, language_) : *said, out);
     }
     if (const auto* parts = std::get_if<Statements>(value)) {
       for (const Statement& part : *parts) {
@@ -104,7 +130,7 @@ class Renderer {
         if (begins && said.front() >= 'a' && said.front() <= 'z') {
           said.front() = static_cast<char>(said.front() - 'a' + 'A');
         }
-        out += said;
+        AddSpaced(said, out);
       }
     }
     return true;
@@ -113,7 +139,7 @@ class Renderer {
   void WriteClause(const TextClause& clause, std::string& out) const {
     std::string said;
     if (clause.flag.empty()) {
-      if (Write(clause.yes, said)) out += said;
+      if (Write(clause.yes, said)) AddSpaced(said, out);
       return;
     }
     const Value* value = Find(statement_, clause.flag);

@@ -80,7 +80,8 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   EXPECT_NE(known.find(" of private memory with their batches"), std::string::npos) << known;
   // The room in /dev/shm may exceed the whole, since it has a reserve.
   EXPECT_NE(known.find("; /dev/shm should have room for "), std::string::npos) << known;
-  EXPECT_NE(known.find(" (a third of it in reserve; 8.00 GB in size)"), std::string::npos) << known;
+  EXPECT_NE(known.find(" (a third of it in reserve; its size is 8.00 GB)"), std::string::npos)
+      << known;
   Synthetic one = TwoWorkers();
   one.workers = 1;
   std::string all;
@@ -160,7 +161,7 @@ TEST(MemoryReportTest, ThePartOfARankIsNotCalledTheSizeOfDevShm) {
   const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
   ASSERT_FALSE(notes.empty());
   const std::string note = English(notes.front().statement);
-  EXPECT_NE(note.find("in reserve; 4.00 GB for each of 2 ranks)"), std::string::npos) << note;
+  EXPECT_NE(note.find("in reserve; it gives each of 2 ranks 4.00 GB)"), std::string::npos) << note;
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {

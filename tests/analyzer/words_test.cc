@@ -19,6 +19,11 @@ constexpr Message kWaits{"test.waits",
 constexpr Message kEither{"test.either", "{n:count worker}[threads? (threads)| (processes)]",
                           "{n:count} 个[threads?线程|进程]"};
 constexpr Message kNamed{"test.named", "{part:name} is slow", "{part:name}很慢"};
+constexpr Message kMeets{"test.meets",
+                         "{bytes:bytes}[more? of memory], slow in {part:name}, see {name:text}[, "
+                         "waits {wait:%0} of the time]",
+                         "占{bytes:bytes}[more?的内存]，慢在{part:name}，见“{name:text}”[，等待"
+                         "{wait:%0}的时间]"};
 constexpr Message kAround{"test.around", "first {inner:words}[; then {rest:words}]",
                           "先 {inner:words}[；再 {rest:words}]"};
 
@@ -101,7 +106,7 @@ TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
   EXPECT_EQ(said("decode", Language::kEnglish), "decode is slow");
   EXPECT_EQ(said("decode", Language::kChinese), "解码很慢");
   EXPECT_EQ(said("slow-storage", Language::kChinese), "存储读取慢很慢");
-  EXPECT_EQ(said("RandomResizedCrop", Language::kChinese), "RandomResizedCrop很慢");
+  EXPECT_EQ(said("RandomResizedCrop", Language::kChinese), "RandomResizedCrop 很慢");
 }
 
 // "受计算限制" and "受 GPU 内核启动限制" headed two findings of one run, and seemed to exclude each
@@ -112,6 +117,17 @@ TEST(WordsTest, RulesThatMayBothFindSomethingAreNotNamedAsTheOnlyLimit) {
     EXPECT_EQ(English(name).find("limit"), std::string::npos) << id;
     EXPECT_EQ(Render(name, Language::kChinese).find("限制"), std::string::npos) << id;
   }
+}
+
+// "34.2 MB的私有内存" and "每批约多花 21 ms的 CPU 时间".
+TEST(WordsTest, ASpaceStandsBetweenChineseAndLatinWhereTheyMeet) {
+  const auto said = [](bool more, const char* part) {
+    return Render(Say<kMeets>(Give<"bytes">(34.2e6), Give<"more">(more), Give<"part">(part),
+                              Give<"name">("图片1.jpg"), Give<"wait">(std::optional(0.5))),
+                  Language::kChinese);
+  };
+  EXPECT_EQ(said(true, "decode"), "占 34.2 MB 的内存，慢在解码，见“图片1.jpg”，等待 50 % 的时间");
+  EXPECT_EQ(said(false, "Crop"), "占 34.2 MB，慢在 Crop，见“图片1.jpg”，等待 50 % 的时间");
 }
 
 TEST(WordsTest, AStatementIsAValueOfAnother) {
