@@ -365,6 +365,7 @@ Statement NotEnough(const Diagnosis& diagnosis) {
   if (!diagnosis.loader && feed.doubt == FeedDoubt::kNone && feed.makers == 0) {
     return Say<words::kNeedsWorkers>(Give<"headroom">(feed.headroom));
   }
+  if (!diagnosis.loader && diagnosis.run.threads == 0) return Say<words::kNeedsRecords>();
   if (!diagnosis.loader) return Say<words::kNeedsLoader>();
   return Missing(*diagnosis.loader, diagnosis.run.loader());
 }

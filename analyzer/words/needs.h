@@ -13,6 +13,9 @@ inline constexpr Message kNeedsLoader{
     "load and others), and none was seen",
     "数据不足：需要 Penstock 能跟踪的加载器（torch.utils.data、penstock load "
     "等）的批次，而此次没有看到"};
+inline constexpr Message kNeedsRecords{
+    "needs.records", "not enough: the trace is empty, and nothing was seen of the run",
+    "数据不足：跟踪是空的，此次运行的任何活动都没有看到"};
 inline constexpr Message kNeedsWorkers{
     "needs.workers",
     "not enough: needs the batches of a loader, and this loop makes its data itself; with workers "
@@ -55,14 +58,14 @@ inline constexpr Message kNeedsWholeSamples{
     "--decode-threads、--augment-threads）"};
 inline constexpr Message kNeedsMaking{
     "needs.making",
-    "not enough: needs to know when each batch was made and from what, and {package:text} does not "
-    "report that",
-    "数据不足：需要知道每个批次由什么组成、何时生成，而 {package:text} 不提供"};
+    "not enough: needs a record of when each batch was made and from what, which {package:text} "
+    "does not give",
+    "数据不足：需要每个批次由什么组成、何时生成的记录，而 {package:text} 不提供"};
 inline constexpr Message kNeedsSight{
     "needs.sight",
-    "not enough: needs to know how each batch was made, and for [none?none|most] that was "
-    "[none?recorded|not recorded]",
-    "数据不足：需要知道每个批次的生成过程，而[none?所有|多数]批次都没有这一记录"};
+    "not enough: needs a record of how each batch was made, which [none?no batch|most batches] of "
+    "this recording [none?has|lack]",
+    "数据不足：需要每个批次生成过程的记录，而此次录制中[none?所有|多数]批次都没有"};
 inline constexpr Message kNeedsStep{
     "needs.step",
     "not enough: needs the training step, and nothing shows that the thread that takes the batches "

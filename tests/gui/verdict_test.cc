@@ -94,7 +94,7 @@ TEST(VerdictTest, WithoutAPredictionTheSuggestionLeadsToTheFindings) {
   EXPECT_TRUE(keep.starts_with("none. Not enough: ")) << keep;
   EXPECT_TRUE(Has(keep, "; the findings say what can be done")) << keep;
   EXPECT_TRUE(Has(Render(analyzer::Keep(report), Language::kChinese), "各项发现"));
-  EXPECT_TRUE(Has(keep, "and for none that was recorded")) << keep;
+  EXPECT_TRUE(Has(keep, "which no batch of this recording has")) << keep;
   report.plan.missing = report.diagnosis.loader->suggestion.missing;
   EXPECT_TRUE(English(analyzer::Keep(report)).starts_with("none. The plan says why; the findings"));
 }
