@@ -184,10 +184,11 @@ inline constexpr Message kFewerFrames{
 
 inline constexpr Message kRepeatedWork{
     "repeated-work.seen",
-    "in {epochs:count} epochs, {repeated_share:%0} of the time to make batches repeats earlier "
-    "work: {samples:count sample} compared over {compared_epochs:count} epochs [all?were the same "
-    "each time|were the same after {last:text} each time]",
-    "在 {epochs:count} 个 epoch 中，生成批次的时间有 {repeated_share:%0} 在重复先前的工作：在 "
+    "after the first of {epochs:count} epochs, {repeated_share:%0} of the time to make batches "
+    "repeats earlier work: {samples:count sample} compared over {compared_epochs:count} epochs "
+    "[all?were the same each time|were the same after {last:text} each time]",
+    "{epochs:count} 个 epoch 中，从第二个起生成批次的时间有 {repeated_share:%0} "
+    "在重复先前的工作：在 "
     "{compared_epochs:count} 个 epoch 之间比较了 {samples:count} 个样本，[all?每次都相同|经 "
     "{last:text} 后每次都相同]。"};
 inline constexpr Message kStoreOnce{
