@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/slow_batches_report.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "analyzer/report/statement_json.h"
@@ -22,20 +24,31 @@ std::optional<int> RankOfBatches(const Diagnosis& diagnosis) {
   return place != nullptr ? std::optional<int>(place->rank) : std::nullopt;
 }
 
+// The name of the loader that the compared batches are of, if the trace has others. Each rank may
+// have a loader of the same name.
+std::optional<std::string> LoaderOfBatches(const RunModel& run) {
+  const std::string& name = run.loader().name;
+  const bool others = std::any_of(run.loaders.begin(), run.loaders.end(),
+                                  [&](const LoaderRun& one) { return one.name != name; });
+  return others && !name.empty() ? std::optional(name) : std::nullopt;
+}
+
 bool WasProbed(const Diagnosis& diagnosis) {
   return !diagnosis.run.loader().probes.empty();
 }
 
 Statement NoSlowBatches(const Report& report) {
   const ComparedBatches& all = report.compared_batches;
+  const auto loader = Give<"loader">(LoaderOfBatches(report.diagnosis.run));
   const auto rank = RankOfBatches(report.diagnosis);
   const bool probed = WasProbed(report.diagnosis);
   if (all.batches < ComparedBatches::kFewest) {
-    return Say<words::kFewToCompare>(Give<"least">(ComparedBatches::kFewest), Give<"rank">(rank),
-                                     Give<"batches">(all.batches), Give<"probed">(probed));
+    return Say<words::kFewToCompare>(Give<"least">(ComparedBatches::kFewest), loader,
+                                     Give<"rank">(rank), Give<"batches">(all.batches),
+                                     Give<"probed">(probed));
   }
   return Say<words::kNoSlowBatches>(Give<"even">(all.IsEven()), Give<"batches">(all.batches),
-                                    Give<"rank">(rank), Give<"probed">(probed),
+                                    loader, Give<"rank">(rank), Give<"probed">(probed),
                                     Give<"slowest">(all.slowest), Give<"median">(all.median));
 }
 
@@ -50,6 +63,7 @@ Statement SlowBatchesOf(const Report& report) {
   const bool crowded = report.diagnosis.loader && report.diagnosis.loader->cpu.crowded;
   return Say<words::kSlowBatches>(
       Give<"one">(found.slow == 1), Give<"slow">(found.slow), Give<"batches">(found.batches),
+      Give<"loader">(LoaderOfBatches(report.diagnosis.run)),
       Give<"rank">(RankOfBatches(report.diagnosis)), Give<"probed">(WasProbed(report.diagnosis)),
       Give<"times">(found.times), Give<"median">(found.median), Give<"share">(found.share),
       GiveIf<"stage">(found.stage != traces::StageId::kNone, traces::StageName(found.stage)),

@@ -132,6 +132,21 @@ TEST(SlowBatchesTest, OfSeveralRanksTheOneIsNamed) {
       << SlowBatchesSentence(report, Language::kEnglish);
 }
 
+// "The slowest 4 of 107 batches" stood under "All loaders together", whose table counted 368.
+TEST(SlowBatchesTest, OfSeveralLoadersTheOneIsNamed) {
+  Report report = WithSlow([](int index) { return index % 21 == 20; });
+  RunModel& run = report.diagnosis.run;
+  run.loaders.front().name = "train.py:10";
+  EXPECT_TRUE(Says(report, "steady batches took"));
+  run.loaders.push_back(run.loaders.front());
+  EXPECT_TRUE(Says(report, "steady batches took")) << "of another rank";
+  run.loaders.back().name = "train.py:20";
+  EXPECT_TRUE(Says(report, "steady batches of train.py:10 took"))
+      << SlowBatchesSentence(report, Language::kEnglish);
+  EXPECT_NE(SlowBatchesSentence(report, Language::kChinese).find("加载器 train.py:10 的"),
+            std::string::npos);
+}
+
 TEST(SlowBatchesTest, TheReportHasThemInJsonAndWithAllDetails) {
   const Report report = WithSlow([](int index) { return index % 21 == 20; });
   simdjson::dom::parser parser;
@@ -141,7 +156,7 @@ TEST(SlowBatchesTest, TheReportHasThemInJsonAndWithAllDetails) {
   EXPECT_EQ(root["slow_batches"]["slow"].get_uint64().value(), 9u);
   const auto trace = testing::SyntheticTrace({});
   EXPECT_NE(ReportHtml(report, BuildPlots(*trace, report), Language::kChinese)
-                .find("个批次中最慢的 9 个"),
+                .find("个稳定批次中最慢的 9 个"),
             std::string::npos);
   EXPECT_EQ(ReportText(report, Colour::kOff).find("the slowest 9 of"), std::string::npos);
   EXPECT_NE(ReportText(report, Colour::kOff, Detail::kAll).find("  slow batches the slowest 9 of"),
