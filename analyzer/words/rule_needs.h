@@ -10,8 +10,8 @@ namespace penstock::analyzer::words {
 inline constexpr Message kNotChecked{"not-checked", "{rules:words}: needs {needs:words}",
                                      "{rules:words}：需要{needs:words}"};
 inline constexpr Message kRulesNeedLoader{
-    "rules.loader", "almost every rule: needs a loader whose batches were recorded",
-    "几乎所有规则：需要录制到加载器的批次"};
+    "rules.loader", "almost every rule, since no batches of a loader were recorded",
+    "几乎所有规则，因为没有录制到加载器的批次"};
 
 inline constexpr Message kRuleNeedsKernels{"rule-needs.kernels", "GPU kernels in the recording",
                                            "录制中包含 GPU 内核"};

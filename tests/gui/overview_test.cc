@@ -10,6 +10,7 @@
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/words/findings_data.h"
+#include "analyzer/words/format.h"
 #include "gui/model/panels/loop_rate.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -253,6 +254,9 @@ TEST(OverviewTest, WithoutFindingsTheListSaysWhatWasCheckedAndWhatNot) {
       EXPECT_NE(lines[i + 1].find(why), std::string::npos) << lines[i + 1];
     }
     EXPECT_EQ(InsteadOfFindings(nothing, language).at(0), TextOf(Text::kNothingChecked, language));
+    const std::string unchecked = InsteadOfFindings(nothing, language).at(1);
+    const std::string colon(analyzer::Colon(language));
+    EXPECT_EQ(unchecked.find(colon), unchecked.rfind(colon)) << unchecked;
   }
   EXPECT_NE(TextOf(Text::kNoFindings, Language::kEnglish).find("this recording allows"),
             std::string_view::npos);
