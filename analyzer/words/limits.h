@@ -22,10 +22,10 @@ inline constexpr Message kThreadsWithoutRoom{"lost.threads", "{threads:count} th
                                              "{threads:count} 个线程没有录制缓冲"};
 inline constexpr Message kEndsEarly{
     "lost.end",
-    "the file ends early[, with nothing of {ends:words}[ and {more:count other}]][; of the last "
+    "the file ends early[, with no calls of {ends:words}[ and {more:count other}]][; of the last "
     "epoch's {epoch:count} batches it has {batches:count}[, {made:count} of them with how they "
     "were made]]",
-    "文件提前结束[，缺少{ends:words}[以及另外 {more:count} 个进程]的记录][；最后一个 epoch 的 "
+    "文件提前结束[，缺少{ends:words}[以及另外 {more:count} 个进程]的调用][；最后一个 epoch 的 "
     "{epoch:count} 个批次中有 {batches:count} 个[，其中 {made:count} 个有生成过程的记录]]"};
 inline constexpr Message kNothingAfter{
     "lost.after", "[worker?worker {worker:count}|the training process] after {at:duration}",

@@ -193,7 +193,7 @@ TEST(LimitsTest, WhatACutFileLostIsNoIdleTime) {
 TEST(LimitsTest, ACutFileSaysWhatItHasOfEachProcess) {
   const Report report = ReportOf(CutRun());
   const std::string text = ReportText(report, Colour::kOff);
-  EXPECT_NE(text.find("with nothing of worker 1 after"), std::string::npos) << text;
+  EXPECT_NE(text.find("with no calls of worker 1 after"), std::string::npos) << text;
   const Statement lost = Lost(report.losses, report.diagnosis.run);
   ASSERT_TRUE(lost.Is(words::kEndsEarly));
   const std::string chinese = Render(lost, Language::kChinese);
