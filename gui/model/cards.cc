@@ -215,8 +215,8 @@ class CardMaker {
             busy};
   }
 
-  // The share of the steady window in which a device computes, and what keeps it from computing;
-  // nullopt if no kernels were recorded.
+  // The share of the steady window in which a device of the shown rank computes, and what keeps it
+  // from computing; nullopt if no kernels were recorded.
   std::optional<Card> Device() const {
     const analyzer::DeviceActivity& device = loader().device;
     if (!device.kernels || device.window <= 0) return std::nullopt;
@@ -224,7 +224,7 @@ class CardMaker {
     return Card{Say(Text::kGpuBusy),
                 analyzer::PercentText(share),
                 "",
-                IdleText(device, language_),
+                Beside(shown_ ? Fill(Text::kRankN, shown_->rank) : "", IdleText(device, language_)),
                 Tone::kPlain,
                 share};
   }

@@ -136,6 +136,9 @@ struct DeviceTitle {
 // tell the models.
 [[nodiscard]] DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language);
 
+// The title of the curves: "Busy over time, mean of 2 GPUs".
+[[nodiscard]] std::string TitleOfCurves(const GpuModel& gpu, Language language);
+
 // The name of a kernel without "void " and its parameters: "at::native::fill<float>".
 [[nodiscard]] std::string KernelTitle(std::string_view name);
 

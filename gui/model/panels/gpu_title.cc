@@ -91,6 +91,12 @@ DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
   return title;
 }
 
+std::string TitleOfCurves(const GpuModel& gpu, Language language) {
+  const std::size_t devices = std::max(gpu.kernel_devices, gpu.copy_devices);
+  if (devices < 2) return std::string(TextOf(Text::kGpuOverTime, language));
+  return Filled(Text::kGpuOverTimeMean, language, devices);
+}
+
 std::string KernelTitle(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());

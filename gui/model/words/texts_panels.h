@@ -105,6 +105,7 @@
   X(kGpuCauseLaunch, "the program launches nothing", "程序没有启动 GPU 内核") \
   X(kGpuCauseUnknown, "reason not known", "原因未知") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
+  X(kGpuOverTimeMean, "Busy over time, mean of {} GPUs", "繁忙程度随时间变化，{} 个 GPU 的平均") \
   X(kGpuLineKernels, "kernels run", "有内核运行") \
   X(kGpuLineCopies, "copying", "拷贝") \
   X(kGpuCopyKinds, "Copies by kind", "按类型统计的拷贝") \

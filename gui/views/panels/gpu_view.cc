@@ -8,6 +8,7 @@
 
 #include "analyzer/words/format.h"
 #include "gui/model/cards.h"
+#include "gui/model/panels/ranks.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/gpu_panels.h"
@@ -21,17 +22,18 @@ using analyzer::DurationText;
 using analyzer::PercentText;
 using traces::StageId;
 
-std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu) {
+std::vector<Figure> FiguresOf(const Ui& ui, const analyzer::Report& report, const GpuModel& gpu) {
   const Palette& p = ui.palette();
   std::vector<Figure> figures;
   const double window = std::max(gpu.activity.window, 1e-9);
   if (gpu.kernels > 0) {
     std::string note = ui.T(gpu.window_note);
     if (gpu.nccl >= 0.01) note = ui.F(Text::kGpuNcclNote, note, PercentText(gpu.nccl));
-    figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
-                       note, p.text, ""});
+    figures.push_back({TitleOfRank(report, Text::kGpuComputing, ui.language),
+                       PercentText(gpu.activity.computing / window), note, p.text, ""});
     const std::string causes = IdleText(gpu.activity, ui.language);
-    figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window), causes,
+    figures.push_back({TitleOfRank(report, Text::kGpuIdle, ui.language),
+                       PercentText(gpu.idle_time() / window), causes,
                        causes.empty() ? p.text : p.warn, ""});
   }
   if (gpu.copies > 0) {
@@ -97,13 +99,13 @@ void DrawBusy(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area
 }
 
 void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
+  const analyzer::Report& report = workspace.Shown().analysis->report;
   const float gap = ui.Px(10);
   float y = area.min.y;
-  y += DrawFigures(ui, FiguresOf(ui, gpu), {{area.min.x, y}, area.max}) + gap;
+  y += DrawFigures(ui, FiguresOf(ui, report, gpu), {{area.min.x, y}, area.max}) + gap;
   if (gpu.kernels > 0) {
     const float bar = ui.Px(104);
-    DrawGpuTime(ui, workspace.Shown().analysis->report, gpu,
-                {{area.min.x, y}, {area.max.x, y + bar}});
+    DrawGpuTime(ui, report, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
     y += bar + gap;
   }
   const float split = area.min.x + std::floor((area.width() - gap) * 0.54F);
@@ -113,10 +115,10 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
   const float counters = gpu.counters.empty() ? FontPixels(ui.strong) + ui.Px(22) : half;
   const float left = area.max.y - counters - gap;
   const Area over_time{{area.min.x, y}, {split, left}};
-  DrawBusy(ui, workspace, gpu, Headed(ui, Panel(ui, over_time), ui.T(Text::kGpuOverTime)));
+  DrawBusy(ui, workspace, gpu, Headed(ui, Panel(ui, over_time), TitleOfCurves(gpu, ui.language)));
   DrawGpuCounters(ui, workspace, gpu, {{area.min.x, left + gap}, {split, area.max.y}});
   // The tables get what their rows need, and leave some room for the findings.
-  const bool found = !FindingsAmong(workspace.Shown().analysis->report, kGpuFindings).empty();
+  const bool found = !FindingsAmong(report, kGpuFindings).empty();
   const float findings = found ? std::floor(height * 0.36F) : std::min(ui.Px(116), half);
   const float right = y + std::clamp(GpuTablesHeight(ui, gpu), half, height - findings - gap);
   DrawGpuTables(ui, workspace, gpu, {{split + gap, y}, {area.max.x, right}});

@@ -153,6 +153,8 @@ TEST(GpuModelTest, TimesOfTwoDevicesSayThatTheyAreOfTwo) {
   EXPECT_NEAR(two.copying.sum(), one.copying.sum(), 1e-6);
   EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kEnglish), "1.84 s, 2 GPUs");
   EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kChinese), "1.84 s，2 个 GPU");
+  EXPECT_EQ(TitleOfCurves(two, Language::kEnglish), "Busy over time, mean of 2 GPUs");
+  EXPECT_EQ(TitleOfCurves(one, Language::kEnglish), "Busy over time");
   EXPECT_EQ(OfDevices("1.84 s", one.copy_devices, Language::kEnglish), "1.84 s");
 }
 

@@ -94,6 +94,12 @@ TEST(RankShownTest, FiguresSayOfWhichRankTheyAreAndWhatAllRanksDo) {
   EXPECT_NE(line.find("rank 1 (of 0 to 2), waits most for data  ·  all ranks "), std::string::npos)
       << line;
   EXPECT_TRUE(line.ends_with(" samples/s")) << line;
+  analyzer::DeviceActivity& device = report.diagnosis.loader->device;
+  device.kernels = true;
+  device.window = 1;
+  device.computing = device.idle.loader = 0.5;
+  EXPECT_EQ(CardsOf(report, Language::kEnglish)[4].line,
+            "rank 1  ·  50 % of all time: the loop waits for data");
   // Steady rates do not add up to a rate of the whole run.
   report.diagnosis.whole_run = true;
   const std::string whole = CardsOf(report, Language::kEnglish)[1].line;
