@@ -45,9 +45,11 @@ struct StageSum {
     if (cut >= count) return std::nullopt;
     return static_cast<double>(time - cut_time) / static_cast<double>(count - cut) * 1e-9;
   }
-  // The average number of threads in the stage at a time. `range`: the one that was summed.
-  [[nodiscard]] double threads(TimeRange range) const {
-    return range.empty() ? 0 : static_cast<double>(time) / static_cast<double>(range.length());
+  // The average number of threads in the stage at a time. `range`: the one that was summed. nullopt
+  // for ranges that the program named: they lie within each other, and each counts in full.
+  [[nodiscard]] std::optional<double> threads(TimeRange range) const {
+    if (stage == traces::StageId::kMark || range.empty()) return std::nullopt;
+    return static_cast<double>(time) / static_cast<double>(range.length());
   }
 };
 

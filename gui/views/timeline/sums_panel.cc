@@ -48,7 +48,8 @@ std::optional<traces::StageId> DrawSums(const Ui& ui, const Timeline& timeline,
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(DurationText(Seconds(TimeNs{sum.time})).c_str());
     ImGui::TableNextColumn();
-    ImGui::Text("%.2f", sum.threads(range));
+    const std::optional<double> threads = sum.threads(range);
+    ImGui::TextUnformatted(threads ? fmt::format("{:.2f}", *threads).c_str() : "–");
     ImGui::TableNextColumn();
     const std::optional<double> mean = sum.mean();
     ImGui::TextUnformatted(mean ? DurationText(*mean).c_str() : "–");

@@ -54,6 +54,18 @@ TEST(AggregateTest, SaysWhatAPassOverTheSpansSays) {
   }
 }
 
+// A mark within another one is on the same thread.
+TEST(AggregateTest, MarksWithinEachOtherAreNotSaidToBeOfSeveralThreads) {
+  const Timeline timeline = testing::TimelineOf(
+      {{{0, 100, StageId::kMark}, {10, 80, StageId::kMark}, {20, 50, StageId::kDecode}}});
+  const TimeRange whole{0, 100};
+  for (const StageSum& sum : Aggregate(timeline, whole)) {
+    const bool mark = sum.stage == StageId::kMark;
+    EXPECT_EQ(sum.time, mark ? 180 : 50);
+    EXPECT_EQ(sum.threads(whole), mark ? std::nullopt : std::optional(0.5));
+  }
+}
+
 TEST(AggregateTest, AllStagesCountASpanWithoutLengthAtBothEndsOfTheTrace) {
   const Timeline timeline = testing::TimelineOf(
       {{{0, 0, StageId::kDecode}, {10, 80, StageId::kCollate}, {100, 0, StageId::kDecode}}});
