@@ -14,6 +14,10 @@ using traces::StageId;
 
 constexpr std::array kOnDevices = {StageId::kH2d, StageId::kCopy, StageId::kKernel, StageId::kSync};
 
+bool IsOnDevices(StageId stage) {
+  return std::find(kOnDevices.begin(), kOnDevices.end(), stage) != kOnDevices.end();
+}
+
 // The end of the last work of devices.
 std::int64_t LastOnDevices(const StageTable& table) {
   std::int64_t last = kNever;
@@ -60,8 +64,12 @@ double StageWholes::Of(StageId stage) const {
   if (OfWorkers(stage)) return making;
   if (stage == StageId::kIdle) return lives;
   if (stage == StageId::kStartup) return run;  // before the loop's first wait
-  const bool device = std::find(kOnDevices.begin(), kOnDevices.end(), stage) != kOnDevices.end();
-  return device ? devices : loop;
+  return IsOnDevices(stage) ? devices : loop;
+}
+
+bool StageWholes::HasUnended(StageId stage) const {
+  constexpr double kNotable = 0.005;
+  return IsOnDevices(stage) && devices > (1 + kNotable) * loop;
 }
 
 StageWholes WholesOf(const RunModel& run, const StageTable& table, const PartOfRun* part) {

@@ -23,6 +23,8 @@ struct StageWholes {
   double run = 0;
 
   [[nodiscard]] double Of(traces::StageId stage) const;
+  // Whether Of() has a last step in it whose end is not known, and that is a notable part.
+  [[nodiscard]] bool HasUnended(traces::StageId stage) const;
 };
 
 // A part of a run: `holds` tells whether a time of the trace lies in it.

@@ -80,6 +80,10 @@ TEST(StageWholesTest, KernelsOfAStepThatDoesNotEndAreSharesOfItsTimeToo) {
   }
   EXPECT_NEAR(WholesOf(run, run.stages).loop, 0.051, 1e-9);
   EXPECT_NEAR(ShareOfStage(run, StageId::kKernel), 0.9, 1e-9);
+  EXPECT_TRUE(WholesOf(run, run.stages).HasUnended(StageId::kKernel));
+  EXPECT_FALSE(WholesOf(run, run.stages).HasUnended(StageId::kStep));
+  run.loaders[0].batches.back().step_end = 160 * kOneMs;
+  EXPECT_FALSE(WholesOf(run, run.stages).HasUnended(StageId::kKernel));
 }
 
 TEST(StageWholesTest, TheRowsBelowAugmentAddUpToIt) {

@@ -186,6 +186,7 @@ std::string ShareBases(std::span<const StageLine> lines, Language language) {
     const StageId stage = line.id.stage;
     return !line.of_workers && stage != StageId::kIdle && stage != StageId::kStartup;
   });
+  add(Text::kShareWithUnended, [](const StageLine& line) { return line.unended; });
   add(Text::kShareOfLives, [](const StageLine& line) { return line.id.stage == StageId::kIdle; });
   return bases;
 }
@@ -259,7 +260,10 @@ std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysi
     }
     const std::size_t first = lines.size();
     if (totals->count > 0) AddLines(extent, stage, *totals, wholes.Of(stage), lines);
-    for (std::size_t i = first; i < lines.size(); ++i) lines[i].devices = row.devices;
+    for (std::size_t i = first; i < lines.size(); ++i) {
+      lines[i].devices = row.devices;
+      lines[i].unended = wholes.HasUnended(stage);
+    }
   }
   return lines;
 }

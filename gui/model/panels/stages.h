@@ -73,6 +73,7 @@ struct StageLine {
   // the stage at once.
   double share = 0;
   bool of_workers = false;
+  bool unended = false;     // the loop's time has a last step in it whose end was not recorded
   bool mixed = false;       // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
   std::size_t devices = 1;  // as in analyzer::StageRow: wall and share are sums over them
   StageHistogram histogram;

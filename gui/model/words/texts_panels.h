@@ -219,6 +219,8 @@
   X(kShareNote, "share: {}", "占比：{}") \
   X(kShareOfMaking, "of the time making data", "生成环节占生成数据的时间") \
   X(kShareOfLoop, "for stages of the loop, of its time", "训练循环的环节占循环时间") \
+  X(kShareWithUnended, "for those of the GPU, with the last step, whose end was not recorded", \
+    "其中 GPU 的环节计入未录到结束的最后一步") \
   X(kShareOfLives, "for idle, of the workers' lives", "空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "最慢的调用：{}") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "调用：{}，{} – {}") \

@@ -181,6 +181,8 @@
   X(kShareOfCalls, "share of the calls", "占调用次数的比例")                                       \
   X(kInMaking, "{}: share of the time spent making batches", "{}：占生成批次的时间")               \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
+  X(kInLoopUnended, "{}: share of the loop's time with its last step, whose end is unknown",       \
+    "{}：占训练循环时间（计入未录到结束的最后一步）")                                              \
   X(kInLife, "{}: share of the life of the workers", "{}：占工作进程存活时间")                     \
   X(kInRun, "{}: share of the run, or of the selected time", "{}：占整个运行或所选时间")           \
   X(kBusy, "busy", "忙碌")                                                                         \

@@ -30,13 +30,15 @@ constexpr std::array kStageColumns = {
 Text ShareNote(const StageLine& line) {
   if (line.of_workers) return Text::kInMaking;
   if (line.id.stage == traces::StageId::kStartup) return Text::kInRun;
+  if (line.unended) return Text::kInLoopUnended;
   return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
 // Says for all stages of the table to which totals their shares refer.
 std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   std::string tip;
-  for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife, Text::kInRun}) {
+  for (const Text note :
+       {Text::kInMaking, Text::kInLoop, Text::kInLoopUnended, Text::kInLife, Text::kInRun}) {
     std::string words;
     for (const StageLine& line : lines) {
       if (line.is_part() || ShareNote(line) != note) continue;

@@ -198,6 +198,12 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   kernel.id.stage = StageId::kKernel;
   EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).back(),
             TextOf(Text::kSharesOfStreams, Language::kEnglish));
+  EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).front(),
+            "share: for stages of the loop, of its time");
+  kernel.unended = true;  // a profiler's trace ends in a step, in which kernels run
+  EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).front(),
+            "share: for stages of the loop, of its time; for those of the GPU, with the last step, "
+            "whose end was not recorded");
   StageLine h2d;  // recorded by the hooks of Python
   h2d.id.stage = StageId::kH2d;
   EXPECT_EQ(ShareNotes({&h2d, 1}, 1, Language::kEnglish).size(), 1U) << "no stream of a device";
