@@ -344,6 +344,12 @@ std::array<double, kIdleCauses> GpuModel::idle() const {
   return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
 }
 
+bool GpuModel::leaves_out_small() const {
+  return std::any_of(copy_rows.begin(), copy_rows.end(), [](const CopyRow& row) {
+    return row.rate() > 0 && row.large_time < row.wall;
+  });
+}
+
 GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);

@@ -109,6 +109,8 @@ struct GpuModel {
   }
   // Seconds without a kernel, by IdleCause.
   [[nodiscard]] std::array<double, kIdleCauses> idle() const;
+  // Whether the speed of a kind of copies leaves some of them out, since they are small.
+  [[nodiscard]] bool leaves_out_small() const;
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 

@@ -128,6 +128,7 @@
   X(kGpuManaged, "managed", "托管内存") \
   X(kGpuUnknownKind, "unknown", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
+  X(kGpuSpeedNote, "speed: of copies of 64 KiB or more", "速度：仅计 64 KiB 以上的拷贝") \
   X(kGpuKernels, "Kernels", "GPU 内核") \
   X(kGpuKernel, "kernel", "GPU 内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \

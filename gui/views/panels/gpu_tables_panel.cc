@@ -167,8 +167,13 @@ float GpuTablesHeight(const Ui& ui, const GpuModel& gpu) {
 
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const Palette& p = ui.palette();
-  Area inside = Headed(ui, Panel(ui, area),
-                       OfDevices(ui.T(Text::kGpuCopyKinds), gpu.copy_devices, ui.language));
+  const Area panel = Panel(ui, area);
+  if (gpu.leaves_out_small()) {
+    DrawTextRight(ImGui::GetWindowDrawList(), ui.small, panel.max.x, panel.min.y + ui.Px(2),
+                  Ink(p.dim), ui.T(Text::kGpuSpeedNote));
+  }
+  Area inside =
+      Headed(ui, panel, OfDevices(ui.T(Text::kGpuCopyKinds), gpu.copy_devices, ui.language));
   std::optional<Call> chosen;
   if (gpu.copy_rows.empty()) {
     const bool elsewhere =

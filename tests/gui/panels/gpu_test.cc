@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
@@ -109,6 +110,23 @@ TEST(GpuModelTest, CopiesAreCountedByTheirWayAndTheMemoryTheyComeFrom) {
   EXPECT_EQ(from.rate(), 0) << "copies that are too small to say anything of the link";
   EXPECT_EQ(pageable.copies, 100U) << "to the device";
   EXPECT_EQ(GpuOf({.pinned = true}).copy_rows[0].memory, analyzer::CopyMemory::kPinned);
+}
+
+// One copy has 30,000 bytes and takes as long as the others, which have a million.
+TEST(GpuModelTest, ASpeedThatLeavesOutSmallCopiesIsKnownToDoSo) {
+  EXPECT_FALSE(GpuOf({}).leaves_out_small());
+  traces::TraceData data = testing::MakeGpuRun({});
+  auto& spans = data.spans.back();
+  const auto copy = std::find_if(spans.begin(), spans.end(), [](const traces::Span& span) {
+    return span.stage == traces::StageId::kH2d;
+  });
+  ASSERT_NE(copy, spans.end());
+  copy->bytes = Bytes{30'000};
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_TRUE(gpu.leaves_out_small());
+  EXPECT_NEAR(gpu.copy_rows[0].rate(), 1e9, 1e3);
+  EXPECT_LT(static_cast<double>(gpu.copy_rows[0].bytes) / gpu.copy_rows[0].wall, 0.995e9);
 }
 
 TEST(GpuModelTest, CallsAreListedByNameAndNoCopyIsCountedTwice) {
