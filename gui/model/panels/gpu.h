@@ -141,6 +141,9 @@ struct DeviceTitle {
 // The title of the curves: "Busy over time, mean of 2 GPUs".
 [[nodiscard]] std::string TitleOfCurves(const GpuModel& gpu, Language language);
 
+// The title of the tables, by what they list.
+[[nodiscard]] Text TitleOfTables(const GpuModel& gpu);
+
 // The name of a kernel without "void " and its parameters: "at::native::fill<float>".
 [[nodiscard]] std::string KernelTitle(std::string_view name);
 

@@ -97,6 +97,11 @@ std::string TitleOfCurves(const GpuModel& gpu, Language language) {
   return Filled(Text::kGpuOverTimeMean, language, devices);
 }
 
+Text TitleOfTables(const GpuModel& gpu) {
+  if (!gpu.kernel_rows.empty()) return Text::kGpuCopiesAndKernels;
+  return gpu.call_rows.empty() ? Text::kGpuCopyKinds : Text::kGpuCopiesAndCalls;
+}
+
 std::string KernelTitle(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());

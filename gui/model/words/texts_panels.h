@@ -109,6 +109,8 @@
   X(kGpuLineKernels, "kernels run", "有内核运行") \
   X(kGpuLineCopies, "copying", "拷贝") \
   X(kGpuCopyKinds, "Copies by kind", "按类型统计的拷贝") \
+  X(kGpuCopiesAndKernels, "Copies and kernels", "拷贝与 GPU 内核") \
+  X(kGpuCopiesAndCalls, "Copies and calls", "拷贝与驱动调用") \
   X(kGpuKind, "copies", "拷贝") \
   X(kGpuToDevice, "to the GPU", "到 GPU") \
   X(kGpuFromDevice, "from the GPU", "自 GPU") \

@@ -3,7 +3,9 @@
 // The panels of the GPU view; one file each.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <string>
 
 #include "gui/views/workspace.h"
@@ -19,8 +21,9 @@ void DrawGpuTime(const Ui& ui, const analyzer::Report& report, const GpuModel& g
 
 // Lists copies by kind above kernels by name. Each row links to its longest one.
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
-// The height in which DrawGpuTables() shows all rows.
-[[nodiscard]] float GpuTablesHeight(const Ui& ui, const GpuModel& gpu);
+// The height in which DrawGpuTables() shows all copies, and all kernels or calls up to `most`.
+[[nodiscard]] float GpuTablesHeight(const Ui& ui, const GpuModel& gpu,
+                                    std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // Draws the counter of the driver that the user chose over time; one line if there is none.
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <span>
 
@@ -37,6 +38,12 @@ Text WayName(CopyWay way) {
 
 float TableHeight(const Ui& ui, std::size_t rows) {
   return ui.Px(25) * static_cast<float>(rows + 1);
+}
+
+// The part of `height` that whole rows of a table take.
+float WholeRows(float height) {
+  const float row = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+  return std::floor(height / row) * row;
 }
 
 // Sets up a column for names, and behind it columns for figures, which are as wide as figures are.
@@ -84,10 +91,11 @@ void DrawHeads(const Ui& ui, const std::string& first, std::initializer_list<Tex
 void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call>* chosen) {
   const std::initializer_list<Text> titles = {Text::kCount, Text::kSpanBytes, Text::kTime,
                                               Text::kGpuColumnSpeed, Text::kGpuColumnBeside};
+  const std::string kinds = OfDevices(ui.T(Text::kGpuKind), gpu.copy_devices, ui.language);
   BeginArea("copies", area, false);
   if (ImGui::BeginTable("table", 6, kFlags)) {
-    SetUpGpuColumns(ui, ui.T(Text::kGpuKind), titles);
-    DrawHeads(ui, ui.T(Text::kGpuKind), titles);
+    SetUpGpuColumns(ui, kinds, titles);
+    DrawHeads(ui, kinds, titles);
     int id = 0;
     for (const CopyRow& row : gpu.copy_rows) {
       const std::string name = KindName(ui, row);
@@ -154,11 +162,11 @@ std::string KindName(const Ui& ui, const CopyRow& row) {
   return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
 }
 
-float GpuTablesHeight(const Ui& ui, const GpuModel& gpu) {
+float GpuTablesHeight(const Ui& ui, const GpuModel& gpu, std::size_t most) {
   float height = ui.Px(22) + FontPixels(ui.strong) + ui.Px(8);  // of the panel and its heading
   height += gpu.copy_rows.empty() ? FontPixels(ui.body) + ui.Px(12)
                                   : TableHeight(ui, gpu.copy_rows.size()) + ui.Px(8);
-  const std::size_t names = std::max(gpu.kernel_rows.size(), gpu.call_rows.size());
+  const std::size_t names = std::min(std::max(gpu.kernel_rows.size(), gpu.call_rows.size()), most);
   if (!gpu.kernel_rows.empty() && !gpu.call_rows.empty()) {
     height += ImGui::GetFrameHeight() + ui.Px(4);
   }
@@ -172,8 +180,8 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
     DrawTextRight(ImGui::GetWindowDrawList(), ui.small, panel.max.x, panel.min.y + ui.Px(2),
                   Ink(p.dim), ui.T(Text::kGpuSpeedNote));
   }
-  Area inside =
-      Headed(ui, panel, OfDevices(ui.T(Text::kGpuCopyKinds), gpu.copy_devices, ui.language));
+  Area inside = Headed(ui, panel, ui.T(TitleOfTables(gpu)));
+  const bool both = !gpu.kernel_rows.empty() && !gpu.call_rows.empty();
   std::optional<Call> chosen;
   if (gpu.copy_rows.empty()) {
     const bool elsewhere =
@@ -186,18 +194,19 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
     // The table of copies leaves room for some kernels or calls. If there are more kinds of copies
     // than fit, their table scrolls.
     constexpr std::size_t kLeastNames = 2;
-    const bool names = !gpu.kernel_rows.empty() || !gpu.call_rows.empty();
-    const float least = TableHeight(ui, kLeastNames) + ImGui::GetFrameHeight() + ui.Px(12);
+    const std::size_t names = std::max(gpu.kernel_rows.size(), gpu.call_rows.size());
+    const float least = TableHeight(ui, std::min(names, kLeastNames)) + ui.Px(8) +
+                        (both ? ImGui::GetFrameHeight() + ui.Px(4) : 0);
     const float room =
-        names ? std::max(inside.height() / 2, inside.height() - least) : inside.height();
-    const float height = std::min(TableHeight(ui, gpu.copy_rows.size()), room);
+        names > 0 ? std::max(inside.height() / 2, inside.height() - least) : inside.height();
+    const float height = std::min(TableHeight(ui, gpu.copy_rows.size()), WholeRows(room));
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);
     inside.min.y += height + ui.Px(8);
   }
   if (inside.height() > ui.Px(40)) {
-    const bool both = !gpu.kernel_rows.empty() && !gpu.call_rows.empty();
     const std::string kernels = OfDevices(ui.T(Text::kGpuKernels), gpu.kernel_devices, ui.language);
     if (both) inside = DrawChoice(ui, workspace.gpu, kernels, inside);
+    inside.max.y = inside.min.y + WholeRows(inside.height());
     const bool calls = both ? workspace.gpu.calls : gpu.kernel_rows.empty();
     if (calls && !gpu.call_rows.empty()) {
       DrawNames(ui, workspace, ui.T(Text::kGpuCalls), Text::kGpuCall, gpu.call_rows, inside,

@@ -22,6 +22,10 @@ using analyzer::DurationText;
 using analyzer::PercentText;
 using traces::StageId;
 
+constexpr float kTimeBar = 104;       // logical pixels
+constexpr float kNoFindings = 116;    // the same, of a panel that only says what was not checked
+constexpr float kOfFindings = 0.36F;  // of the height below the bar
+
 std::vector<Figure> FiguresOf(const Ui& ui, const analyzer::Report& report, const GpuModel& gpu) {
   const Palette& p = ui.palette();
   std::vector<Figure> figures;
@@ -104,7 +108,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
   float y = area.min.y;
   y += DrawFigures(ui, FiguresOf(ui, report, gpu), {{area.min.x, y}, area.max}) + gap;
   if (gpu.kernels > 0) {
-    const float bar = ui.Px(104);
+    const float bar = ui.Px(kTimeBar);
     DrawGpuTime(ui, report, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
     y += bar + gap;
   }
@@ -119,11 +123,24 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
   DrawGpuCounters(ui, workspace, gpu, {{area.min.x, left + gap}, {split, area.max.y}});
   // The tables get what their rows need, and leave some room for the findings.
   const bool found = !FindingsAmong(report, kGpuFindings).empty();
-  const float findings = found ? std::floor(height * 0.36F) : std::min(ui.Px(116), half);
+  const float findings =
+      found ? std::floor(height * kOfFindings) : std::min(ui.Px(kNoFindings), half);
   const float right = y + std::clamp(GpuTablesHeight(ui, gpu), half, height - findings - gap);
   DrawGpuTables(ui, workspace, gpu, {{split + gap, y}, {area.max.x, right}});
   DrawFindingLinks(ui, workspace, Text::kGpuAbout, kGpuFindings,
                    {{split + gap, right + gap}, area.max});
+}
+
+// The height below which the view scrolls, in logical pixels. The tables show all copies, and some
+// kernels.
+float LeastHeight(const Ui& ui, const analyzer::Report& report, const GpuModel& gpu) {
+  constexpr std::size_t kShownNames = 6;
+  constexpr float kFigures = 116;  // their notes have two lines
+  constexpr float kGap = 10;
+  const float tables = GpuTablesHeight(ui, gpu, kShownNames) / ui.scale + kGap;
+  const bool found = !FindingsAmong(report, kGpuFindings).empty();
+  const float lower = found ? tables / (1 - kOfFindings) : tables + kNoFindings;
+  return std::max(620.0F, kFigures + (gpu.kernels > 0 ? kTimeBar + kGap : 0) + lower);
 }
 
 }  // namespace
@@ -164,7 +181,8 @@ void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });
     return;
   }
-  ScrollBelow(ui, "gpu", area, 620, [&](Area whole) { DrawPanels(ui, workspace, *gpu, whole); });
+  const float least = LeastHeight(ui, workspace.Shown().analysis->report, *gpu);
+  ScrollBelow(ui, "gpu", area, least, [&](Area whole) { DrawPanels(ui, workspace, *gpu, whole); });
 }
 
 }  // namespace penstock::gui

@@ -112,6 +112,15 @@ TEST(GpuModelTest, CopiesAreCountedByTheirWayAndTheMemoryTheyComeFrom) {
   EXPECT_EQ(GpuOf({.pinned = true}).copy_rows[0].memory, analyzer::CopyMemory::kPinned);
 }
 
+TEST(GpuModelTest, TheTitleOfTheTablesSaysWhatTheyList) {
+  GpuModel gpu;
+  EXPECT_EQ(TitleOfTables(gpu), Text::kGpuCopyKinds);
+  gpu.call_rows.emplace_back();
+  EXPECT_EQ(TitleOfTables(gpu), Text::kGpuCopiesAndCalls);
+  gpu.kernel_rows.emplace_back();
+  EXPECT_EQ(TitleOfTables(gpu), Text::kGpuCopiesAndKernels);
+}
+
 // One copy has 30,000 bytes and takes as long as the others, which have a million.
 TEST(GpuModelTest, ASpeedThatLeavesOutSmallCopiesIsKnownToDoSo) {
   EXPECT_FALSE(GpuOf({}).leaves_out_small());

@@ -310,6 +310,11 @@ TEST_F(WalkPanels, ManyKindsOfCopiesLeaveRoomForKernels) {
   ASSERT_EQ(gpu->copy_rows.size(), 1 + kinds.size());
   ASSERT_FALSE(gpu->kernel_rows.empty());
   EXPECT_NE(ActiveWindow("/names_"), nullptr);
+  // The page scrolls, and no kind of copies is cut off.
+  const ImGuiWindow* table = ActiveWindow("/copies_");
+  ASSERT_NE(table, nullptr);
+  const float row = FontPixels(ui().body) + 2 * ImGui::GetStyle().CellPadding.y;
+  EXPECT_GE(table->Size.y, row * static_cast<float>(gpu->copy_rows.size() + 1) - 1);
 }
 
 TEST_F(WalkPanels, KernelsOutsideOfTheSelectionAreToldFromNone) {
