@@ -289,8 +289,8 @@ TEST(CountersTest, TheSumOfRssIsSaidToBeOne) {
   EXPECT_EQ(CounterTitle(track, report, Language::kEnglish), "RSS (resident)");
   EXPECT_EQ(CounterTitle(track, report, Language::kChinese), "常驻内存（RSS）");
   track.process = CounterTrack::kAll;
-  EXPECT_EQ(CounterTitle(track, report, Language::kEnglish), "RSS, summed");
-  EXPECT_EQ(CounterTitle(track, report, Language::kChinese), "常驻内存合计");
+  EXPECT_EQ(CounterTitle(track, report, Language::kEnglish), "Memory (RSS), summed");
+  EXPECT_EQ(CounterTitle(track, report, Language::kChinese), "常驻内存（RSS）合计");
   track.kind = CounterKind::kMemory;
   EXPECT_EQ(CounterTitle(track, report, Language::kEnglish),
             CounterTitle({CounterKind::kMemory, 0, {}, 1}, report, Language::kEnglish));

@@ -201,6 +201,18 @@ void MarkTrainer(WorkersModel& model) {
   }
 }
 
+// Leaves out the curves of programs that neither train nor make batches and use little memory, such
+// as a shell that starts the run.
+void DropSmallHelpers(const traces::Trace& trace, std::vector<MemoryCurve>& curves) {
+  constexpr double kNotable = 0.05;  // of the highest curve
+  double most = 0;
+  for (const MemoryCurve& curve : curves) most = std::max(most, curve.curve.high);
+  std::erase_if(curves, [&](const MemoryCurve& curve) {
+    return trace.processes()[curve.process].role == wire::kRoleOther &&
+           curve.curve.high < kNotable * most;
+  });
+}
+
 bool MakesItself(const analyzer::LoaderConfig& config) {
   return config.workers_known && config.num_workers == 0;
 }
@@ -338,11 +350,12 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis,
         if (line.process == series.process.value && better)
           FillMemory(series, kMemoryKinds[k], line);
       }
-      if (series.at.size() < 2 || process.role == wire::kRoleOther) continue;
+      if (series.at.size() < 2) continue;
       model.memory[k].push_back({series.process.value, process.worker_id,
                                  process.role == wire::kRoleConsumer, process.comm,
                                  curve_of(series)});
     }
+    DropSmallHelpers(trace, model.memory[k]);
   }
   if (const auto& loader = analysis.report.diagnosis.loader) {
     for (WorkerLine& line : model.workers) FillGrowth(loader->memory, line);

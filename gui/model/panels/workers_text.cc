@@ -32,7 +32,11 @@ std::string NameOfCurve(const MemoryCurve& curve, Language language) {
   if (curve.consumer) {
     return AmongRanks(curve, std::string(TextOf(Text::kTrainingProcess, language)), language);
   }
-  if (curve.worker_id < 0) return AmongRanks(curve, curve.name, language);
+  if (curve.worker_id < 0) {
+    const bool named = !curve.name.empty();
+    return AmongRanks(curve, named ? curve.name : std::string(TextOf(Text::kProgram, language)),
+                      language);
+  }
   std::string name = NameOfWorker(curve, language);
   if (!curve.loader.empty()) name += " · " + curve.loader;
   return AmongRanks(curve, std::move(name), language);

@@ -215,7 +215,7 @@
   X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
   X(kMemoryMapped, "RSS (resident)", "常驻内存（RSS）") \
-  X(kMemoryMappedSum, "RSS, summed", "常驻内存合计") \
+  X(kMemoryMappedSum, "Memory (RSS), summed", "常驻内存（RSS）合计") \
   X(kMemoryMappedSumTip, "Shared memory counts several times: once for each process that has mapped it", \
     "共享部分重复计入：映射它的每个进程各计一次") \
   /* Stages */ \

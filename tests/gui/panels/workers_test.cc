@@ -330,6 +330,28 @@ TEST(WorkersModelTest, TheCurvesOfTheShownLoaderComeFirst) {
 }
 
 // A legend named five colours, of which the plot showed the last.
+// The timeline's sum of all processes counts the program that starts the ranks too.
+TEST(WorkersModelTest, AProgramThatStartsTheRunHasACurveIfItUsesNotableMemory) {
+  traces::TraceData data = MakeSynthetic(Synthetic{});
+  const auto add = [&](const char* name, double bytes) {
+    const auto process = static_cast<std::uint32_t>(data.processes.size());
+    data.processes.emplace_back().comm = name;
+    for (int i = 0; i < 20; ++i) {
+      analyzer::testing::AddCounter(data, "rss_bytes", process, 1010 + 10.0 * i, bytes);
+    }
+  };
+  for (int i = 0; i < 20; ++i) {
+    analyzer::testing::AddCounter(data, "rss_bytes", 1, 1010 + 10.0 * i, 300e6);
+  }
+  add("torchrun", 240e6);
+  add("bash", 4e6);
+  const WorkersModel model = WorkersOf(std::move(data));
+  const auto& curves = model.Of(MemoryKind::kRss);
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(NameOfCurve(curves[0], Language::kEnglish), "worker 0");
+  EXPECT_EQ(NameOfCurve(curves[1], Language::kEnglish), "torchrun");
+}
+
 TEST(WorkersModelTest, CurvesThatCoincideAreSaidToDoSo) {
   const auto memory_of = [](double second) {
     traces::TraceData data = MakeSynthetic(Synthetic{});
