@@ -63,8 +63,8 @@ struct TimelineCanvas {
 [[nodiscard]] std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span);
 // The name of a process, with what tells it apart from others of the same name.
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Workspace& workspace, const Group& group);
-// The width of the column of names, in pixels: the names of processes and counters fit into it, as
-// far as the rows keep most of `width`.
+// The width of the column of names, in pixels: the names of processes, threads and counters fit
+// into it, as far as the rows keep most of `width`.
 [[nodiscard]] float LabelsWidth(const Ui& ui, const Workspace& workspace, float width);
 // "main", "GPU 0 stream 7", the thread's role in the loader, its own name, or "thread 123".
 [[nodiscard]] std::string LaneLabel(const Ui& ui, const Lane& lane);

@@ -135,8 +135,8 @@ std::string GroupLabel(const Ui& ui, const Workspace& workspace, const Group& gr
 }
 
 float LabelsWidth(const Ui& ui, const Workspace& workspace, float width) {
-  // The names of a run with thousands of processes are alike. Measuring all of them would take
-  // milliseconds in each frame.
+  // The names of a run with thousands of processes and threads are alike. Measuring all of them
+  // would take milliseconds in each frame.
   constexpr std::size_t kMeasured = 64;
   const Document& document = workspace.document;
   const std::vector<Group>& groups = document.timeline->groups;
@@ -144,6 +144,14 @@ float LabelsWidth(const Ui& ui, const Workspace& workspace, float width) {
   for (std::size_t g = 0; g < std::min(groups.size(), kMeasured); ++g) {
     most = std::max(most, TextWidth(ui.strong, GroupLabel(ui, workspace, groups[g])) +
                               TextWidth(ui.small, std::to_string(groups[g].pid)) + ui.Px(35));
+  }
+  std::size_t lanes = 0;
+  for (const Group& group : groups) {
+    for (const std::size_t lane : group.lanes) {
+      if (lanes++ >= kMeasured) break;
+      const std::string label = LaneLabel(ui, document.timeline->lanes[lane]);
+      most = std::max(most, TextWidth(ui.small, label) + ui.Px(41));
+    }
   }
   const auto* analysis = document.analysis.get();
   for (std::size_t c = 0; analysis != nullptr && c < analysis->counters.size(); ++c) {

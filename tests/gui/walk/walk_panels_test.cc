@@ -417,28 +417,5 @@ TEST_F(WalkPanels, ANoteUnderAFigureMayTakeTwoLines) {
   EXPECT_GE(height(note), height("50.7 ms") + FontPixels(ui().small));
 }
 
-TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
-  Ui english;
-  Ui chinese;
-  chinese.language = Language::kChinese;
-  Lane lane;
-  lane.tid = 123;
-  EXPECT_EQ(LaneLabel(english, lane), "thread 123");
-  EXPECT_EQ(LaneLabel(chinese, lane), "线程 123");
-  lane.label = "thread 7";
-  EXPECT_EQ(LaneLabel(chinese, lane), "thread 7");
-  lane.alike = true;
-  EXPECT_EQ(LaneLabel(english, lane), "thread 7 (123)");
-  lane.main = true;
-  EXPECT_EQ(LaneLabel(english, lane), "main");
-  EXPECT_EQ(LaneLabel(chinese, lane), "主线程");
-  lane.main = false;
-  lane.stream = {0, 7};
-  EXPECT_EQ(LaneLabel(english, lane), "GPU 0 stream 7");
-  EXPECT_EQ(LaneLabel(chinese, lane), "GPU 0 流 7");
-  lane.rank_of_device = 3;
-  EXPECT_EQ(LaneLabel(english, lane), "GPU of rank 3, stream 7");
-}
-
 }  // namespace
 }  // namespace penstock::gui
