@@ -116,7 +116,7 @@ std::vector<std::string> WithoutFiles(const std::vector<std::string>& loaders) {
   std::set<std::string> told;
   for (std::string& name : names) {
     const std::size_t line = name.rfind(':');
-    if (line != std::string::npos) name = "…" + name.substr(line);
+    if (line != std::string::npos) name.erase(0, line);
     if (!name.empty() && !told.insert(name).second) return loaders;
   }
   return names;

@@ -26,7 +26,7 @@ void TellLanesApart(Timeline& timeline);
 [[nodiscard]] std::string GroupName(const Timeline& timeline, const Group& group,
                                     const std::vector<std::string>& loaders, Language language);
 
-// The names of loaders with less of their file, for a narrow column: "…:117 #2" for
+// The names of loaders without their file, for a narrow column: ":117 #2" for
 // "structure_cell.py:117 #2". The line and the number tell loaders apart, so they stay; if they do
 // not tell them apart, the names stay as they are.
 [[nodiscard]] std::vector<std::string> WithoutFiles(const std::vector<std::string>& loaders);
