@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "gui/model/timeline/group_name.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
@@ -183,9 +184,9 @@ std::vector<std::string> Workspace::LoadersById() const {
   return loaders;
 }
 
-std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language) const {
-  return BatchName(document.timeline->epochs, detail.batch, detail.generation, LoadersById(),
-                   language);
+std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language, bool brief) const {
+  return BatchName(document.timeline->epochs, detail.batch, detail.generation,
+                   brief ? WithoutFiles(LoadersById()) : LoadersById(), language);
 }
 
 std::vector<std::string> Workspace::Loaders() const {

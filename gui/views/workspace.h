@@ -186,8 +186,10 @@ struct Workspace {
   // Keeps only the hits for which `words` hold too, until the text of the search changes.
   void NarrowSearch(const std::string& words);
   // What follows the word "batch" in the name of a span's batch: "12", or "12 of epoch 3".
+  // `brief`: without the file of its loader.
   // Requires: the span has a batch, and the document has spans.
-  [[nodiscard]] std::string BatchNameOf(const SpanDetail& detail, Language language) const;
+  [[nodiscard]] std::string BatchNameOf(const SpanDetail& detail, Language language,
+                                        bool brief = false) const;
   // The names of loaders by their id in the facts; empty if the epochs belong to one loader.
   [[nodiscard]] std::vector<std::string> LoadersById() const;
   // To be called when the timeline has become ready.

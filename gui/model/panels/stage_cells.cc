@@ -64,6 +64,12 @@ std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& 
   if (!file.empty()) {
     parts.push_back(analyzer::PlainText(file.substr(file.rfind('/') + 1), 60));
   }
+  if (call.detail.sample != SpanDetail::kNoSample) {
+    parts.push_back(Filled(Text::kSamplesOf, language, call.detail.sample));
+  }
+  if (!batch.empty()) {
+    parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
+  }
   const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
   const std::int32_t rank = trace.processes()[thread.process.value].rank;
   if (ranks && rank >= 0) parts.push_back(Filled(Text::kRankN, language, rank));
@@ -71,13 +77,26 @@ std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& 
   // The name of a span is left out if it is the name of the stage, which the title says already.
   const bool says_more = !name.empty() && name != "file" && !traces::StageNamed(name);
   if (!line.is_part() && says_more) parts.push_back(analyzer::PlainText(name, 40));
-  if (!batch.empty()) {
-    parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
-  }
-  if (call.detail.sample != SpanDetail::kNoSample) {
-    parts.push_back(Filled(Text::kSamplesOf, language, call.detail.sample));
-  }
   return parts;
+}
+
+std::string FittingParts(std::span<const std::string> parts,
+                         const std::function<bool(const std::string&)>& fits) {
+  const std::string more = " …";
+  std::string text;
+  bool all = true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string longer = i == 0 ? parts[i] : text + "  ·  " + parts[i];
+    const bool last = all && i + 1 == parts.size();
+    if (fits(last ? longer : longer + more)) {
+      text = longer;
+    } else if (i == 0) {
+      return "";
+    } else {
+      all = false;
+    }
+  }
+  return all ? text : text + more;
 }
 
 }  // namespace penstock::gui

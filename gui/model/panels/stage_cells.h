@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +27,17 @@ inline constexpr std::string_view kDash = "–";
 
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);
 
-// The words for a call, such as "12.jpg", "rank 1", "batch 3 of epoch 0", "sample 12", "PIL.open":
-// first the file, which one looks for. `batch`: the name of its batch; "": none. `ranks`: the run
-// has several, so batches of one name.
+// The words for a call, such as "12.jpg", "sample 12", "batch 3 of epoch 0", "rank 1", "PIL.open":
+// first the file and the sample, which one looks for. `batch`: the name of its batch; "": none.
+// `ranks`: the run has several, so batches of one name.
 [[nodiscard]] std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& line,
                                                  const Call& call, const std::string& batch,
                                                  bool ranks, Language language);
+
+// The parts that fit as a whole, because half a number would be wrong, and "…" for the rest. A part
+// that is too long is left out, and those after it are not. "": the first part does not fit.
+// `fits`: whether a line has room for a text.
+[[nodiscard]] std::string FittingParts(std::span<const std::string> parts,
+                                       const std::function<bool(const std::string&)>& fits);
 
 }  // namespace penstock::gui

@@ -18,33 +18,25 @@ namespace {
 
 using analyzer::DurationText;
 
+// `brief`: without the file of the batch's loader.
 std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
-                                     const StageLine& line, const Call& call) {
+                                     const StageLine& line, const Call& call, bool brief) {
   const TailKey& key = workspace.stages.tail.key();
   std::string batch;
   if (call.detail.key().valid()) {
     const bool timeline = workspace.document.timeline && !workspace.document.timeline->preview;
-    batch = timeline ? workspace.BatchNameOf(call.detail, ui.language)
+    batch = timeline ? workspace.BatchNameOf(call.detail, ui.language, brief)
                      : std::to_string(call.detail.batch);
   }
   return CallParts(*key.of.trace, line, call, batch,
                    key.of.analysis->report.diagnosis.ranks.several(), ui.language);
 }
 
-// The first parts that fit as a whole, because half a number would be wrong, and "…" for the rest.
-// If none fits, the beginning of the first part.
+// The parts that fit; if the first one does not, its beginning.
 std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
-  constexpr std::string_view kMore = " …";
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string longer = i == 0 ? parts[i] : text + "  ·  " + parts[i];
-    const std::string_view more = i + 1 < parts.size() ? kMore : "";
-    if (TextWidth(font, longer + std::string(more)) > width) {
-      return text.empty() ? Elided(font, longer, width) : text + std::string(kMore);
-    }
-    text = longer;
-  }
-  return text;
+  std::string text =
+      FittingParts(parts, [&](const std::string& line) { return TextWidth(font, line) <= width; });
+  return text.empty() && !parts.empty() ? Elided(font, parts.front(), width) : text;
 }
 
 // Draws a card beside the pointer with the words for a call (`parts`) and its picture.
@@ -87,18 +79,19 @@ std::optional<Call> DrawCalls(const Ui& ui, Workspace& workspace, const StageLin
       ImGui::PushID(i);
       if (ImGui::Selectable("##call", workspace.IsOfChosen(call), 0, {width, pitch})) chosen = call;
       ImGui::PopID();
-      const auto parts = PartsOfCall(ui, workspace, line, call);
       if (ImGui::IsItemHovered()) {
+        const auto whole = PartsOfCall(ui, workspace, line, call, false);
         DrawCallCard(ui, workspace, std::string(trace.String(call.file)),
-                     fmt::format("{}", fmt::join(parts, "  ·  ")));
+                     fmt::format("{}", fmt::join(whole, "  ·  ")));
       }
       const ImVec2 at = ImGui::GetItemRectMin();
       ImDrawList* list = ImGui::GetWindowDrawList();
       const float y = at.y + ui.Px(2);
       DrawTextRight(list, ui.strong, at.x + ui.Px(70), y, Ink(p.text),
                     DurationText(static_cast<double>(call.wall) * 1e-9));
-      DrawText(list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
-               FittingText(ui.body, parts, width - ui.Px(84)));
+      DrawText(
+          list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
+          FittingText(ui.body, PartsOfCall(ui, workspace, line, call, true), width - ui.Px(84)));
     }
   }
   EndArea();

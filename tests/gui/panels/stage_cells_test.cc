@@ -124,8 +124,20 @@ TEST(StageCellsTest, ACallIsFoundByItsFileAndItsRank) {
   };
   using Parts = std::vector<std::string>;
   // A narrow row leaves out the last parts, which tell least.
-  EXPECT_EQ(parts(true), (Parts{"12.jpg", "rank 3", "PIL.open", "batch 0 of epoch 1", "sample 7"}));
-  EXPECT_EQ(parts(false), (Parts{"12.jpg", "PIL.open", "batch 0 of epoch 1", "sample 7"}));
+  EXPECT_EQ(parts(true), (Parts{"12.jpg", "sample 7", "batch 0 of epoch 1", "rank 3", "PIL.open"}));
+  EXPECT_EQ(parts(false), (Parts{"12.jpg", "sample 7", "batch 0 of epoch 1", "PIL.open"}));
+}
+
+TEST(StageCellsTest, APartThatIsTooLongDoesNotTakeThoseAfterItAway) {
+  const std::vector<std::string> parts = {"12.jpg", "sample 7", "batch 0 of a long name", "rank 3"};
+  const auto in = [&](std::size_t most) {
+    return FittingParts(parts, [most](const std::string& line) { return line.size() <= most; });
+  };
+  EXPECT_EQ(in(200), "12.jpg  ·  sample 7  ·  batch 0 of a long name  ·  rank 3");
+  EXPECT_EQ(in(40), "12.jpg  ·  sample 7  ·  rank 3 …");
+  EXPECT_EQ(in(12), "12.jpg …");
+  EXPECT_EQ(in(5), "");
+  EXPECT_EQ(FittingParts({}, [](const std::string&) { return true; }), "");
 }
 
 }  // namespace
