@@ -296,6 +296,13 @@ TEST(CountersTest, TheSumOfRssIsSaidToBeOne) {
             CounterTitle({CounterKind::kMemory, 0, {}, 1}, report, Language::kEnglish));
 }
 
+// The track had at most 115 MB/s, of a run whose I/O view shows 5 MB/s: workers loaded libraries.
+TEST(CountersTest, DiskReadsAreSaidToCountLibrariesToo) {
+  const CounterTrack track{CounterKind::kDisk, CounterTrack::kAll, {}, 1};
+  EXPECT_EQ(CounterTitle(track, {}, Language::kEnglish), "Disk reads, libraries too");
+  EXPECT_EQ(CounterTitle(track, {}, Language::kChinese), "磁盘读取（含程序库）");
+}
+
 // A track whose meaning changed had kept its name: 838 MB of RSS, later 425 MB of PSS.
 TEST(CountersTest, EachKindHasANameOfItsOwn) {
   constexpr std::array kKinds = {CounterKind::kCpu,     CounterKind::kMemory,

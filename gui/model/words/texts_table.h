@@ -133,7 +133,7 @@
     "此区间批次太少，无法预测。请查看整个跟踪的建议。")                                            \
   X(kShowInTimeline, "Show in the timeline", "在时间线中查看")                                     \
   X(kGpuBusy, "GPU busy", "GPU 忙碌")                                                              \
-  X(kDiskReads, "Disk reads", "磁盘读取")                                                          \
+  X(kDiskReads, "Disk reads, libraries too", "磁盘读取（含程序库）")                               \
   X(kLegendTip, "Click: hide or show. Ctrl+click: only this one.",                                 \
     "单击：隐藏或显示。Ctrl+单击：仅显示此项。")                                                   \
   X(kPinTip, "Keep this row at the top (P)", "将此行固定在顶部（P）")                              \
