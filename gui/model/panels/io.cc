@@ -296,8 +296,9 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
       collector.AddDecode(at_hand.Of(counted), counted);
     }
     // A synthetic read is the wait before a read. It is time of the stage, but not a read.
-    const bool reads = counted.stage == StageId::kRead && !counted.synthetic;
-    if (reads && counted.outermost) collector.Add(thread, counted);
+    if (counted.stage != StageId::kRead) return;
+    if (counted.synthetic) io.waits += static_cast<double>(counted.wall) * 1e-9;
+    if (!counted.synthetic && counted.outermost) collector.Add(thread, counted);
   });
   collector.Finish();
   collector.AddDisk();

@@ -72,6 +72,7 @@ struct IoModel {
   std::uint64_t mapped = 0;   // part of `bytes`: mapped instead of read
   std::uint64_t network = 0;  // part of `bytes`: from sockets
   double wall = 0;            // seconds inside the calls, all threads
+  double waits = 0;           // seconds waited before reads, which the stage read contains
   double active = 0;          // seconds with at least one read
   Series seen;                // bytes per second that programs received
   Series disk;                // bytes per second from storage, for the processes that read; empty:
@@ -91,6 +92,10 @@ struct IoModel {
   // Bytes per second of one reader while it reads.
   [[nodiscard]] double reader_rate() const {
     return wall > 0 ? static_cast<double>(bytes) / wall : 0;
+  }
+  // The text with reader_rate(). It says that waits are left out if they are a notable part.
+  [[nodiscard]] Text reader_text() const {
+    return waits > 0.05 * wall ? Text::kIoOneReaderWaits : Text::kIoOneReader;
   }
   // Bytes per second of all readers while any of them reads.
   [[nodiscard]] double rate() const { return active > 0 ? static_cast<double>(bytes) / active : 0; }

@@ -38,6 +38,7 @@
   X(kIoReads, "{} reads", "{} 次读取") \
   X(kIoWhileReading, "Speed while reading", "读取时的速度") \
   X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
+  X(kIoOneReaderWaits, "one reader: {}/s, without the wait before a read", "单个读取者：{}/s，不含读取前的等待") \
   X(kIoUnderWay, "a read is under way {} of the time", "正在读取的时间占 {}") \
   X(kIoWhileReadingTip, \
     "Bytes over the time during which at least one read is under way. The bytes per second below count all of the time, and most of it passes without a read. One reader: without the wait before a read, which the stage read contains.", \

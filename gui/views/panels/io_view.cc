@@ -68,7 +68,7 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
                 : ui.F(Text::kIoReads, reads),
        p.text, io.mapped > 0 ? ui.F(Text::kIoMapped, BytesText(io.mapped)) : ""});
   figures.push_back({ui.T(Text::kIoWhileReading), Bytes64(io.rate()) + "/s",
-                     ui.F(Text::kIoOneReader, Bytes64(io.reader_rate())), p.text,
+                     ui.F(io.reader_text(), Bytes64(io.reader_rate())), p.text,
                      ui.T(Text::kIoWhileReadingTip)});
   figures.push_back(CacheFigure(ui, io, set));
   if (set.file_system.empty()) {

@@ -45,6 +45,9 @@ TEST(IoModelTest, WaitingBeforeAReadIsNoRead) {
   EXPECT_EQ(io.reads, 400U);
   EXPECT_NEAR(io.wall, 400 * 0.0008, 1e-3);
   // The stage contains the wait: 166 ms of reading beside 105 ms of one reader.
+  EXPECT_NEAR(io.waits, Seconds(run.stages[traces::StageId::kRead].queued), 1e-6);
+  EXPECT_EQ(io.reader_text(), Text::kIoOneReaderWaits);
+  EXPECT_EQ(IoOf(DocumentFor()).reader_text(), Text::kIoOneReader);
   EXPECT_NE(TextOf(Text::kIoWhileReadingTip, Language::kEnglish).find("the wait before a read"),
             std::string::npos);
   EXPECT_NE(TextOf(Text::kIoWhileReadingTip, Language::kChinese).find("读取前的等待"),
