@@ -30,25 +30,6 @@ bool IsUnsure(const LoaderDiagnosis& loader) {
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUselessReplay;
 }
 
-// Whether the factor is a part of the data path. The step, start-up and the prefetch depth are not.
-bool IsPart(Factor factor) {
-  return factor != Factor::kNone && factor != Factor::kCompute && factor != Factor::kStartup &&
-         factor != Factor::kPrefetch;
-}
-
-// Another part of the data path that gains as much as the bottleneck, which it could as well be.
-std::optional<Factor> AsGood(const Diagnosis& diagnosis, Factor bottleneck) {
-  constexpr double kAlike = 0.02;  // as the tolerance of the plan
-  const double gain = GainOf(diagnosis, bottleneck) - 1;
-  // No gain exceeds the headroom, so gains that reach it are not told apart.
-  if (!(gain > 0) || gain + 1 >= 0.999 * diagnosis.headroom()) return std::nullopt;
-  for (const Gain& other : diagnosis.gains) {
-    if (!IsPart(other.factor) || other.factor == bottleneck) continue;
-    if (other.speedup - 1 >= (1 - kAlike) * gain) return other.factor;
-  }
-  return std::nullopt;
-}
-
 Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const Attribution& found = loader.attribution;
   const Factor bottleneck = found.bottleneck;
@@ -101,13 +82,12 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default: {
-      const auto other = AsGood(diagnosis, bottleneck);
-      const bool own =
-          other && *other == Factor::kAugment && !PartOf(*other, diagnosis).Is(words::kAugment);
-      const std::string name(FactorName(other.value_or(Factor::kNone)));
+      const Factor other = AsGood(diagnosis.gains, diagnosis.headroom(), bottleneck);
+      const bool own = other == Factor::kAugment && !PartOf(other, diagnosis).Is(words::kAugment);
+      const std::string name(FactorName(other));
       return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis)), wait, rate, unit,
                                     gain, free, Give<"own">(own),
-                                    GiveIf<"also">(other.has_value(), name));
+                                    GiveIf<"also">(other != Factor::kNone, name));
     }
   }
 }

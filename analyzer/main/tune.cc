@@ -12,6 +12,7 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/plan/plan.h"
+#include "analyzer/report/plan_report.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -228,8 +229,8 @@ class Tuner {
       if (step.with_next) continue;
       const std::string risk = English(step.risk);
       if (!risk.empty()) text += " (" + risk + ")";
-      return text + fmt::format(": predicted {:.2f}x, then limited by {}", step.predicted.speedup,
-                                FactorName(step.limited_by));
+      return text + fmt::format(": predicted {:.2f}x, {}", step.predicted.speedup,
+                                English(LimitAfter(step)));
     }
     const int workers = diagnosis.run.loader().config.num_workers;
     return fmt::format("no other change is predicted to gain; with {} the limit is {}",

@@ -334,6 +334,7 @@ void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
 void Planner::Fill(Plan& plan) {
   plan.now = diagnosis_.base_interval();
   plan.limited_by = loader_.attribution.bottleneck;
+  plan.also_limits = AsGood(diagnosis_.gains, diagnosis_.headroom(), plan.limited_by);
   plan.no_ceiling = loader_.attribution.all_data();
   plan.whole_run = diagnosis_.whole_run;
   plan.ceiling = diagnosis_.ceiling;

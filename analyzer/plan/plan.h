@@ -50,8 +50,9 @@ struct PlanStep {
   bool with_next = false;  // it gains only together with the next step
   PlanCost cost;
   Factor limited_by = Factor::kNone;
-  Setting setting;                    // the loader's setting after this step
-  std::vector<std::string> findings;  // ids of findings to which the step is an answer
+  Factor also_limits = Factor::kNone;  // would gain as much if it were free
+  Setting setting;                     // the loader's setting after this step
+  std::vector<std::string> findings;   // ids of findings to which the step is an answer
 };
 
 // A finding that no step answers, although the gain of its remedy can be predicted. The gain is on
@@ -85,6 +86,7 @@ struct Plan {
   Interval now;            // samples per second of the recorded run (Diagnosis::base_rate())
   bool whole_run = false;  // as in Diagnosis: all rates are of the whole run
   Factor limited_by = Factor::kNone;
+  Factor also_limits = Factor::kNone;  // would gain as much if it were free
   std::vector<PlanStep> steps;
   std::vector<PlanRest> rest;
   std::vector<PlanLeft> left;

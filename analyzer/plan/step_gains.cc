@@ -45,6 +45,7 @@ void NameLimits(const std::vector<Attribution>& after, double free, std::vector<
       });
       if (most != gains.end()) steps[i].limited_by = most->factor;
     }
+    steps[i].also_limits = after[i].AsGood(steps[i].limited_by);
     reached = std::max(reached, speedup);
   }
 }

@@ -29,10 +29,10 @@ namespace penstock::analyzer {
 [[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
 
 // Sets PlanStep::limited_by to the bottleneck of `after`, the attribution with this step and those
-// before it. The training step is no limit that later steps of the plan pass by 5 %, or `free`, the
-// speed-up if data cost nothing, by 10 %: it may take longer than any one part of the data path,
-// but all parts together hold the run back. Then the largest of these parts is named. Requires:
-// after.size() == steps.size().
+// before it, and PlanStep::also_limits to a part that gains as much. The training step is no limit
+// that later steps of the plan pass by 5 %, or `free`, the speed-up if data cost nothing, by 10 %:
+// it may take longer than any one part of the data path, but all parts together hold the run back.
+// Then the largest of these parts is named. Requires: after.size() == steps.size().
 void NameLimits(const std::vector<Attribution>& after, double free, std::vector<PlanStep>& steps);
 
 }  // namespace penstock::analyzer

@@ -143,6 +143,24 @@ double Attribution::SpeedupOf(Factor factor) const {
   return 1;
 }
 
+Factor Attribution::AsGood(Factor factor) const {
+  return analyzer::AsGood(gains, headroom, factor);
+}
+
+Factor AsGood(const std::vector<Gain>& gains, double headroom, Factor factor) {
+  constexpr double kAlike = 0.02;  // as the tolerance of the plan
+  const auto its = [factor](const Gain& gain) { return gain.factor == factor; };
+  const auto found = std::find_if(gains.begin(), gains.end(), its);
+  const double gain = found == gains.end() ? 0 : found->speedup - 1;
+  // No gain exceeds the headroom, so gains that reach it are not told apart.
+  if (!IsPart(factor) || !(gain > 0) || gain + 1 >= 0.999 * headroom) return Factor::kNone;
+  for (const Gain& other : gains) {
+    if (!IsPart(other.factor) || other.factor == factor) continue;
+    if (other.speedup - 1 >= (1 - kAlike) * gain) return other.factor;
+  }
+  return Factor::kNone;
+}
+
 Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
   Pipeline ideal = pipeline;
   if (factor == Factor::kStartup) {

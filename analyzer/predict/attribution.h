@@ -29,9 +29,15 @@ struct Attribution {
   double margin = 0;
 
   [[nodiscard]] double SpeedupOf(Factor factor) const;
+  // Another part of the data path that gains as much as the part `factor`, within 2 %, so that the
+  // run may as well be limited by it; kNone: there is none.
+  [[nodiscard]] Factor AsGood(Factor factor) const;
   // The run is almost nothing but data, so headroom is not a meaningful figure.
   [[nodiscard]] bool all_data() const { return headroom > 0.999 * kMostHeadroom; }
 };
+
+// The same for gains of other sources; `headroom`: the speedup if all data cost nothing.
+[[nodiscard]] Factor AsGood(const std::vector<Gain>& gains, double headroom, Factor factor);
 
 // The pipeline with `factor` at no cost. The extra cost of first batches (imports, tables that are
 // made on first use) belongs to start-up, whichever stage it arises in.

@@ -97,6 +97,11 @@ void DoubtWorkersBesideStep(Pipeline& pipeline, double scale) {
 
 }  // namespace
 
+bool IsPart(Factor factor) {
+  return factor != Factor::kNone && factor != Factor::kCompute && factor != Factor::kStartup &&
+         factor != Factor::kPrefetch;
+}
+
 std::string_view FactorName(Factor factor) {
   switch (factor) {
     case Factor::kRead:

@@ -25,6 +25,8 @@ enum class Factor {
 };
 
 [[nodiscard]] std::string_view FactorName(Factor factor);
+// Whether the factor is a part of the data path. The step, start-up and the prefetch depth are not.
+[[nodiscard]] bool IsPart(Factor factor);
 
 enum class FirstBatches { kScaled, kKept };
 

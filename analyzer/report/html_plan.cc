@@ -29,11 +29,8 @@ struct Stair {
 
 std::vector<Stair> StairsOf(const Plan& plan, Language language) {
   std::vector<Stair> stairs;
-  std::string limit;
-  if (plan.limited_by != Factor::kNone) {
-    limit = Render(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))), language);
-  }
-  stairs.push_back({Word<words::kPlanNow>(language), plan.now, std::move(limit), "wall"});
+  stairs.push_back(
+      {Word<words::kPlanNow>(language), plan.now, Render(LimitNow(plan), language), "wall"});
   for (const PlanStep& step : plan.steps) {
     stairs.push_back(
         {Render(Say<words::kPlanStairName>(Give<"id">(step.id), Give<"number">(stairs.size())),

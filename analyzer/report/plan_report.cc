@@ -53,6 +53,7 @@ void WritePlanStep(const PlanStep& step, JsonWriter& json) {
   json.Field("disk_bytes", step.cost.disk).Field("lines_of_code", step.cost.lines);
   json.Field("changes_results", !step.risk.empty()).Field("risk", English(step.risk)).EndObject();
   json.Field("limited_by", FactorName(step.limited_by));
+  json.Field("also_limits", FactorName(step.also_limits));
   WriteStatements("notes", step.notes, json);
   json.Key("findings").BeginArray();
   for (const std::string& id : step.findings) json.Value(id);
@@ -163,7 +164,16 @@ Statement ChangeOf(const PlanStep& step) {
 
 Statement LimitAfter(const PlanStep& step) {
   if (step.limited_by == Factor::kNone) return Say<words::kPlanThenNone>();
-  return Say<words::kPlanThen>(Give<"factor">(FactorName(step.limited_by)));
+  return Say<words::kPlanThen>(
+      Give<"factor">(FactorName(step.limited_by)),
+      GiveIf<"also">(step.also_limits != Factor::kNone, FactorName(step.also_limits)));
+}
+
+Statement LimitNow(const Plan& plan) {
+  if (plan.limited_by == Factor::kNone) return {};
+  return Say<words::kPlanHere>(
+      Give<"factor">(FactorName(plan.limited_by)),
+      GiveIf<"also">(plan.also_limits != Factor::kNone, FactorName(plan.also_limits)));
 }
 
 Statement CostOf(const PlanStep& step) {
@@ -186,9 +196,7 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   std::string text;
   if (!plan.steps.empty()) {
     std::string rest = English(Say<words::kPlanBase>(Give<"whole">(plan.whole_run)));
-    if (plan.limited_by != Factor::kNone) {
-      rest += ", " + English(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))));
-    }
+    if (const Statement limit = LimitNow(plan); !limit.empty()) rest += ", " + English(limit);
     text += RateLine(English(Say<words::kPlanNow>()), plan.now, 1, plan.unit, rest, Paint(false));
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -234,7 +242,8 @@ void WritePlan(const Plan& plan, JsonWriter& json) {
   json.Key("now").BeginObject();
   json.Field("samples_per_s", plan.now.estimate);
   json.Field("low", plan.now.low).Field("high", plan.now.high);
-  json.Field("limited_by", FactorName(plan.limited_by)).EndObject();
+  json.Field("limited_by", FactorName(plan.limited_by));
+  json.Field("also_limits", FactorName(plan.also_limits)).EndObject();
   json.Field("verdict", English(plan.verdict)).Key("verdict_statement");
   WriteStatement(plan.verdict, json);
   json.Field("missing", English(plan.missing)).Key("missing_statement");

@@ -26,6 +26,8 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 
 // The change of a step, with its risk and whether it gains only with the next step.
 [[nodiscard]] Statement ChangeOf(const PlanStep& step);
+// What limits the recorded run; empty: nothing.
+[[nodiscard]] Statement LimitNow(const Plan& plan);
 // What limits the run after a step.
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
 // What the run needs after a step (RAM, workers), and what the step itself costs (disk, lines of

@@ -119,10 +119,12 @@ inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]
 inline constexpr Message kPlanCeiling{"plan.ceiling",
                                       "the step alone[copies?, with the copies that are left]",
                                       "仅训练步[copies?（含余下的拷贝）]"};
-inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:name}",
-                                   "受限于{factor:name}"};
-inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:name}",
-                                   "之后受限于{factor:name}"};
+inline constexpr Message kPlanHere{"plan.limited",
+                                   "limited by {factor:name}[also? and {also:name} alike]",
+                                   "受限于{factor:name}[also?与{also:name}（相当）]"};
+inline constexpr Message kPlanThen{"plan.then",
+                                   "then limited by {factor:name}[also? and {also:name} alike]",
+                                   "之后受限于{factor:name}[also?与{also:name}（相当）]"};
 inline constexpr Message kPlanThenNone{"plan.then-none", "then nothing holds it back by 5 %",
                                        "之后没有环节拖慢 5 % 以上"};
 inline constexpr Message kPlanStairName{"plan.stair", "{number:count}. {id:text}",

@@ -63,16 +63,23 @@ bool GainsSurely(const Plan& plan, const PlanStep& step) {
          step.gain * rate.low > rate.estimate;
 }
 
+// The names of one or two factors that limit the run; the second may be kNone.
+std::string NamesOf(analyzer::Factor limited_by, analyzer::Factor also, Language language) {
+  const std::string name(TextOf(NameOf(limited_by), language));
+  if (also == analyzer::Factor::kNone) return name;
+  return Filled(Text::kPlanAlike, language, name, TextOf(NameOf(also), language));
+}
+
 // Step `i` of `plan`, which is step `number` of the whole plan.
 Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t number,
               Language language) {
   const PlanStep& step = plan.steps[i];
   Stair stair;
   stair.title = Filled(Text::kPlanStair, language, number, Typeset(Render(step.change, language)));
-  stair.limit =
-      step.limited_by == analyzer::Factor::kNone
-          ? Render(analyzer::LimitAfter(step), language)
-          : Filled(Text::kPlanThenLimitedBy, language, TextOf(NameOf(step.limited_by), language));
+  stair.limit = step.limited_by == analyzer::Factor::kNone
+                    ? Render(analyzer::LimitAfter(step), language)
+                    : Filled(Text::kPlanThenLimitedBy, language,
+                             NamesOf(step.limited_by, step.also_limits, language));
   stair.cost = Render(analyzer::CostOf(step), language);
   if (step.with_next) {
     stair.limit = Render(analyzer::Say<analyzer::words::kPlanWithNext>(), language);
@@ -115,7 +122,8 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   }
   Stair now{.kind = StairKind::kNow, .title = std::string(TextOf(Text::kPlanAsItIs, language))};
   if (plan.limited_by != analyzer::Factor::kNone) {
-    now.limit = Filled(Text::kPlanLimitedBy, language, TextOf(NameOf(plan.limited_by), language));
+    now.limit = Filled(Text::kPlanLimitedBy, language,
+                       NamesOf(plan.limited_by, plan.also_limits, language));
   }
   WriteRate(plan.now, plan, language, now);
   staircase.stairs.push_back(std::move(now));

@@ -375,6 +375,21 @@ TEST(StepGainsTest, TheTrainingStepIsNoLimitThatLaterStepsPass) {
   EXPECT_EQ(steps[2].limited_by, Factor::kCompute);
   NameLimits({limits, limits, limits}, 6, steps);  // data that cost nothing would still gain 15 %
   EXPECT_EQ(steps[2].limited_by, Factor::kDecode);
+  EXPECT_EQ(steps[2].also_limits, Factor::kNone);
+}
+
+// Two parts would gain the same within noise, so that neither alone is the limit.
+TEST(StepGainsTest, TwoPartsThatGainAlikeBothLimitTheRun) {
+  Attribution limits;
+  limits.bottleneck = Factor::kAugment;
+  limits.headroom = 3.8;
+  limits.gains = {{Factor::kAugment, 1.634}, {Factor::kDecode, 1.632}, {Factor::kRead, 1.01}};
+  std::vector<PlanStep> steps(1);
+  steps[0].predicted.speedup = 1.2;
+  NameLimits({limits}, 4.5, steps);
+  EXPECT_EQ(steps[0].limited_by, Factor::kAugment);
+  EXPECT_EQ(steps[0].also_limits, Factor::kDecode);
+  EXPECT_EQ(English(LimitAfter(steps[0])), "then limited by augment and decode alike");
 }
 
 }  // namespace

@@ -86,6 +86,15 @@ TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
   EXPECT_TRUE(step.gains);
 }
 
+TEST(StaircaseTest, TwoPartsThatGainAlikeAreBothNamed) {
+  analyzer::Report report = Planned();
+  report.plan.steps[0].also_limits = analyzer::Factor::kAugment;
+  EXPECT_EQ(StaircaseOf(report, Language::kEnglish).stairs[1].limit,
+            "then limited by decode and augment alike");
+  EXPECT_EQ(StaircaseOf(report, Language::kChinese).stairs[1].limit,
+            "之后受限于解码与增强（相当）");
+}
+
 TEST(StaircaseTest, WhatAStepChangesForTheNetworkIsNotOnlyAmongItsNotes) {
   analyzer::Report report = Planned();
   report.plan.steps[0].risk = analyzer::Say<analyzer::words::kRiskDecoder>();

@@ -13,6 +13,7 @@
   X(kPlanWaitsForRanks, "with its waiting for ranks", "含等待其他 rank") \
   X(kPlanLimitedBy, "limited by {}", "受限于{}") \
   X(kPlanThenLimitedBy, "then limited by {}", "之后受限于{}") \
+  X(kPlanAlike, "{} and {} alike", "{}与{}（相当）") \
   X(kPlanStair, "{}. {}", "{}. {}") \
   X(kPlanLeftOut, "left out", "不做这一步") \
   X(kPlanSwitchTip, "Leave this step out, or put it back. The other steps are then predicted anew.", \
