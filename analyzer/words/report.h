@@ -7,6 +7,13 @@
 
 namespace penstock::analyzer::words {
 
+// Why a part is the bottleneck although another takes longer: that one waits for a core.
+inline constexpr Message kMoreCoreTime{
+    "bottleneck.core-time",
+    "the cores are full, and it needs them longer than {other:name} ({mine:duration} against "
+    "{others:duration})",
+    "核心已占满，而它占用核心的时间比{other:name}更长（{mine:duration} 对 {others:duration}）"};
+
 inline constexpr Message kNoBatchFollowed{
     "throughput.no-batches", "not known: no batch followed another", "未知：没有相继的批次"};
 inline constexpr Message kNoBatchAndNoImage{

@@ -13,6 +13,7 @@
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
+#include "analyzer/words/report.h"
 #include "gui/model/forecast.h"
 
 namespace penstock::gui {
@@ -150,6 +151,23 @@ void TellComputing(const Means& means, const analyzer::StageTable& stages,
   if (means.cpu_known && cpu > 0 && cpu < (1 - kOffCores) * wall) making = std::move(told);
 }
 
+// Says why a bottleneck is shorter than another part: the cores are full, so that parts cost what
+// they need of a core, and the longer part waits more.
+void ExplainBottleneck(const analyzer::CpuLoad& cpu, std::vector<RibbonPart>& making) {
+  constexpr double kFull = 0.9;  // as in the rule cpu-saturated
+  if (!cpu.known || (cpu.saturation() < kFull && !cpu.crowded)) return;
+  for (RibbonPart& part : making) {
+    if (!part.bottleneck || part.computing < 0) continue;
+    const auto longest =
+        std::max_element(making.begin(), making.end(),
+                         [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+    if (longest->computing < 0 || longest->computing >= part.computing) continue;
+    part.why = analyzer::Say<analyzer::words::kMoreCoreTime>(
+        analyzer::Give<"other">(traces::StageName(longest->colour)),
+        analyzer::Give<"mine">(part.computing), analyzer::Give<"others">(longest->computing));
+  }
+}
+
 // What the loop does after a batch, until it asks for the next one. If steps were recorded as such,
 // this may be more than the step. Single long steps, such as the last one of an epoch with the gap
 // after it, do not count.
@@ -241,6 +259,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);
   if (means.beside > 0) making.back().beside = true;
   TellComputing(means, report.diagnosis.run.stages, making);
+  ExplainBottleneck(report.diagnosis.loader->cpu, making);
   auto& loop = ribbon.loop;
   // The wait for data contains the time in which the loop takes the batch over, which is a part of
   // its own. The rest is marked if prefetching is the bottleneck: without workers, the training
@@ -250,6 +269,7 @@ Ribbon BuildRibbon(const Report& report) {
       Factor::kPrefetch);
   // The wait for other loaders has no factor of this loader.
   add(loop, StageId::kWait, Text::kWaitForOthers, means.others, Factor::kStartup);
+  if (means.others > 0) loop.back().lighter = true;
   add(loop, StageId::kGet, Text::kHandoverGet, taking, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyCall, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, NameOfStep(report.diagnosis.run), means.step, Factor::kCompute);

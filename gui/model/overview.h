@@ -26,8 +26,10 @@ struct RibbonPart {
   Text name{};
   double seconds = 0;  // mean over the batches
   bool bottleneck = false;
-  double computing = -1;  // the seconds of them on a core; < 0: not known, or nothing to tell
-  bool beside = false;    // a put of which some passes beside the worker's next batch
+  double computing = -1;      // the seconds of them on a core; < 0: not known, or nothing to tell
+  bool beside = false;        // a put of which some passes beside the worker's next batch
+  bool lighter = false;       // has the colour of another part, and is drawn lighter than that
+  analyzer::Statement why{};  // why it is the bottleneck although another part takes longer
 };
 
 // The time of a batch: first a worker makes it, then the training loop uses it. Both parts are

@@ -77,6 +77,8 @@ TEST(OverviewTest, TheWaitForAnotherLoaderIsItsOwnPart) {
   const Ribbon ribbon = BuildRibbon(report);
   ASSERT_EQ(ribbon.loop.size(), 3U);
   EXPECT_EQ(ribbon.loop[1].name, Text::kWaitForOthers);
+  EXPECT_EQ(ribbon.loop[1].colour, ribbon.loop[0].colour);
+  EXPECT_TRUE(ribbon.loop[1].lighter) << "the legend could not tell it from the wait before get";
   EXPECT_NEAR(ribbon.loop[1].seconds, 3e-3, 1e-4);
   EXPECT_NEAR(MeanStep(report.diagnosis), 2e-3, 1e-4);
   EXPECT_NEAR((ribbon.loop[0].seconds + ribbon.loop[1].seconds) / ribbon.loop_time, wait, 0.01);
@@ -154,6 +156,29 @@ TEST(OverviewTest, APutBesideTheNextBatchTakesNoTimeOfTheWorker) {
   for (const RibbonPart& part : ribbon.making) {
     EXPECT_EQ(part.beside, part.name == Text::kHandoverPut);
   }
+}
+
+// Decode takes 10 ms and augment 16 ms, 8 ms of them on a core.
+TEST(OverviewTest, ABottleneckThatIsShorterThanAnotherPartSaysWhy) {
+  Synthetic run;
+  run.costs = Always({.decode = 10, .augment = 8, .step = 1});
+  analyzer::Report report = ReportOf(run);
+  report.diagnosis.bottleneck = analyzer::Factor::kDecode;
+  for (analyzer::Batch& batch : report.diagnosis.run.loaders[0].batches) batch.augment.wall *= 2;
+  analyzer::CpuLoad& cpu = report.diagnosis.loader->cpu;
+  cpu.known = true;
+  cpu.crowded = false;
+  cpu.cores = 2;
+  cpu.used = 1.97;
+  const auto why = [&] {
+    for (const RibbonPart& part : BuildRibbon(report).making) {
+      if (part.bottleneck) return Render(part.why, Language::kEnglish);
+    }
+    return std::string("no bottleneck");
+  };
+  EXPECT_EQ(why().find("the cores are full, and it needs them longer than augment ("), 0U) << why();
+  cpu.used = 1;
+  EXPECT_EQ(why(), "") << "cores are free";
 }
 
 TEST(OverviewTest, PausesAreNoPartOfTheMeanStep) {

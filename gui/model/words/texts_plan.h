@@ -40,7 +40,7 @@
   X(kOnCore, "time on a core", "占用核心的时间") \
   X(kOnCoreTip, "on a core: {}; the rest waits, for a core or for something else", "占用核心：{}；其余时间在等待核心或其他事情") \
   X(kEachSteadyBatch, "{} each batch, steady part", "每批 {}（稳定阶段）") \
-  X(kEachOfAllBatches, "{} a batch, without gaps between epochs", "每批 {}（全部平均，不含 epoch 间隔）") \
+  X(kEachOfAllBatches, "{} a batch, epoch gaps left out", "每批 {}（全部平均，不含 epoch 间隔）") \
   X(kBottleneckTip, \
     "Bottleneck: the run gains most if this part cost nothing. A longer part may only wait for a core, or pass while others work.", \
     "瓶颈：此环节若不耗时，运行加速最多。更长的环节可能只是在等核心，或与其他工作同时进行。") \

@@ -22,6 +22,12 @@ struct BarPlace {
   float right;  // the right end of the panel
 };
 
+Rgb ShadeOf(const Ui& ui, const RibbonPart& part) {
+  constexpr double kLighter = 0.45;
+  const Rgb colour = StageColour(part.colour, ui.theme);
+  return part.lighter ? Mix(colour, ui.palette().panel, kLighter) : colour;
+}
+
 // Whether name and time of a part fit into its block of `width`.
 bool FitsInto(const Ui& ui, const RibbonPart& part, float width) {
   const float room = width - ui.Px(10);
@@ -39,7 +45,7 @@ void DrawCoreLine(const Ui& ui, ImVec2 left, float length, Rgb ink) {
 void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Rgb colour = StageColour(part.colour, ui.theme);
+  const Rgb colour = ShadeOf(ui, part);
   const ImVec2 min{x0, bar.y};
   const ImVec2 max{std::max(x1 - ui.Px(1), x0 + 1), bar.y + bar.height};
   list->AddRectFilled(min, max, Ink(colour), ui.Px(3));
@@ -62,7 +68,9 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   if (part.bottleneck) {
     list->AddRect({min.x - ui.Px(2), min.y - ui.Px(2)}, {max.x + ui.Px(2), max.y + ui.Px(2)},
                   Ink(p.text), ui.Px(4), 0, ui.Px(2));
-    const std::string word = ui.T(Text::kBottleneck);
+    std::string word = ui.T(Text::kBottleneck);
+    if (!part.why.empty()) word += ui.T(Text::kColon) + Render(part.why, ui.language);
+    word = Elided(ui.small, word, bar.right - bar.left);
     const float width = TextWidth(ui.small, word);
     const float x = Limited((min.x + max.x - width) / 2, bar.left, bar.right - width);
     DrawText(list, ui.small, {x, min.y - FontPixels(ui.small) - ui.Px(4)}, Ink(p.text), word);
@@ -96,12 +104,17 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
 void DrawRibbonLegend(const Ui& ui, const Ribbon& ribbon, float pixels_per_second, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   float right = area.max.x;
-  const auto lined = [](const RibbonPart& part) { return part.computing >= 0; };
-  if (std::any_of(ribbon.making.begin(), ribbon.making.end(), lined)) {
+  const auto lined = std::find_if(ribbon.making.begin(), ribbon.making.end(),
+                                  [](const RibbonPart& part) { return part.computing >= 0; });
+  if (lined != ribbon.making.end()) {
     const std::string text = ui.T(Text::kOnCore);
     const float left = right - TextWidth(ui.small, text) - ui.Px(24);
-    const float middle = area.min.y + FontPixels(ui.small) / 2;
-    DrawCoreLine(ui, {left, middle}, ui.Px(20), ui.palette().text);
+    // A block with its line, as in the bar.
+    const Rgb colour = ShadeOf(ui, *lined);
+    const float bottom = area.min.y + ui.Px(12);
+    list->AddRectFilled({left, area.min.y + ui.Px(2)}, {left + ui.Px(20), bottom}, Ink(colour),
+                        ui.Px(2));
+    DrawCoreLine(ui, {left + ui.Px(1), bottom - ui.Px(1)}, ui.Px(12), InkOn(colour));
     DrawText(list, ui.small, {left + ui.Px(24), area.min.y}, Ink(ui.palette().dim), text);
     right = left - ui.Px(14);
   }
@@ -112,7 +125,7 @@ void DrawRibbonLegend(const Ui& ui, const Ribbon& ribbon, float pixels_per_secon
     if (left < area.min.x) return;
     DrawText(list, ui.small, {left + ui.Px(14), area.min.y}, Ink(ui.palette().dim), text);
     list->AddRectFilled({left, area.min.y + ui.Px(2)}, {left + ui.Px(10), area.min.y + ui.Px(12)},
-                        ui.Stage(part.colour), ui.Px(2));
+                        Ink(ShadeOf(ui, part)), ui.Px(2));
     right = left - ui.Px(14);
   };
   for (auto part = ribbon.loop.rbegin(); part != ribbon.loop.rend(); ++part) entry(*part);

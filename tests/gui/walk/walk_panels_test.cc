@@ -77,6 +77,29 @@ TEST_F(WalkPanels, PartsOfTheRibbonKeepTheirIdsWhileTheViewScrolls) {
   EXPECT_EQ(draw_at(100), draw_at(63));
 }
 
+// In the dark theme the legend's line was white and the lines in the blocks were black.
+TEST_F(WalkPanels, TheRibbonsLegendDrawsTheLineOfTheTimeOnACoreAsTheBlocksDo) {
+  Analysis analysis;
+  Ribbon& ribbon = analysis.ribbon;
+  ribbon.making = {{traces::StageId::kDecode, Text::kDecode, 0.02, false, 0.01}};
+  ribbon.making_time = 0.02;
+  const ImU32 ink = Ink(InkOn(StageColour(traces::StageId::kDecode, ui().theme)));
+  int in_legend = 0;
+  LastItemOf([&] {
+    DrawRibbon(ui(), analysis, {{0, 100}, {900, 240}});
+    for (const ImDrawVert& vertex : ImGui::GetWindowDrawList()->VtxBuffer) {
+      const bool above = vertex.pos.y > 100 && vertex.pos.y < 100 + ui().Px(30);
+      in_legend += above && vertex.col == ink ? 1 : 0;
+    }
+  });
+  EXPECT_GE(in_legend, 4);
+}
+
+// "36.5 ms a batch, without gaps between e…" was cut in every window: the column has 250 pixels.
+TEST_F(WalkPanels, TheRibbonsColumnHasRoomForTheMeanOfAllBatches) {
+  EXPECT_LE(TextWidth(ui().small, ui().F(Text::kEachOfAllBatches, "36.5 ms")), ui().Px(242));
+}
+
 TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsLimitOfLines) {
   std::string code = "python train.py";
   for (int i = 0; i < 40; ++i) code += " --option value";
