@@ -21,6 +21,11 @@ float PlotFrame::Y(double y) const {
   return area.max.y - static_cast<float>(part) * area.height();
 }
 
+double PlotFrame::ValueAt(float x) const {
+  const double part = static_cast<double>(x - area.min.x) / std::max(area.width(), 1.0F);
+  return axes.x_low + part * (axes.x_high - axes.x_low);
+}
+
 namespace {
 
 // The text of a tick below the axis. It lies completely inside the plot's area.
@@ -124,6 +129,26 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
     x += width;
   }
   return frame;
+}
+
+std::pair<double, double> ReachOf(const PlotBand& band, double from, double to) {
+  const auto between = [&](const std::vector<double>& values, double x) {
+    const auto next = std::lower_bound(band.x.begin(), band.x.end(), x);
+    if (next == band.x.begin()) return values.front();
+    if (next == band.x.end()) return values.back();
+    const auto i = static_cast<std::size_t>(next - band.x.begin());
+    if (band.steps) return *next == x ? values[i] : values[i - 1];
+    const double part = (x - band.x[i - 1]) / (band.x[i] - band.x[i - 1]);
+    return values[i - 1] + part * (values[i] - values[i - 1]);
+  };
+  double low = std::min(between(band.low, from), between(band.low, to));
+  double high = std::max(between(band.high, from), between(band.high, to));
+  for (std::size_t i = 0; i < band.x.size(); ++i) {
+    if (band.x[i] < from || band.x[i] > to) continue;
+    low = std::min(low, band.low[i]);
+    high = std::max(high, band.high[i]);
+  }
+  return {low, high};
 }
 
 void DrawBand(const PlotFrame& frame, const PlotBand& band) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/widgets/draw.h"
@@ -47,11 +48,15 @@ struct PlotFrame {
   PlotAxes axes;
   [[nodiscard]] float X(double x) const;
   [[nodiscard]] float Y(double y) const;
+  // The inverse of X().
+  [[nodiscard]] double ValueAt(float x) const;
 };
 
 // Draws axes, grid and legend; returns the area inside them.
 PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
                     const std::vector<PlotLine>& lines);
+// The lowest and the highest value of the band between two x. Requires: band.x is not empty.
+[[nodiscard]] std::pair<double, double> ReachOf(const PlotBand& band, double from, double to);
 void DrawBand(const PlotFrame& frame, const PlotBand& band);
 void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line);
 

@@ -147,6 +147,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.unit = grid->unit;
   answer.notes = grid->notes;
   answer.measured = grid->recorded;
+  answer.measured_within = diagnosis.base_interval();
   answer.whole_run = grid->whole_run;
   answer.batches_alone = chosen.workers > 0 && !(diagnosis.loader->facts.worker_bytes > 0);
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
@@ -190,9 +191,11 @@ WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language) {
 std::vector<CurvePoint> PointsOf(const WhatIfAnswer& answer, int recorded, Language language) {
   const auto point = [language](Text name, int workers, double rate, bool is_recorded) {
     std::string text = fmt::format("{} {}", TextOf(name, language), analyzer::ShortNumber(rate));
-    return CurvePoint{workers, rate, is_recorded, std::move(text)};
+    return CurvePoint{workers, rate, is_recorded, std::move(text), 0, 0};
   };
   std::vector<CurvePoint> points = {point(Text::kRecordedPoint, recorded, answer.measured, true)};
+  points.front().low = answer.measured_within.low;
+  points.front().high = answer.measured_within.high;
   if (!answer.recorded) {
     const analyzer::Configuration& chosen = answer.chosen;
     points.push_back(

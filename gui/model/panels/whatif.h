@@ -65,7 +65,8 @@ struct WhatIfAnswer {
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   analyzer::Statement unit;                    // the unit of the rates
   analyzer::Statements notes;
-  double measured = 0;  // base_rate() of the recording, the base of all predictions
+  double measured = 0;                 // base_rate() of the recording, the base of all predictions
+  analyzer::Interval measured_within;  // base_interval() of it
   Effect effect = Effect::kWithinDoubt;  // of `chosen`
   bool whole_run = false;                // all rates are of the whole run, as in Diagnosis
   bool batches_alone = false;  // the memory is that of batches: the workers' own is not known
@@ -88,6 +89,7 @@ struct CurvePoint {
   double rate = 0;
   bool recorded = false;  // measured, not predicted
   std::string text;
+  double low = 0, high = 0;  // of what was measured; equal: not known
 };
 // The recorded setting, and the chosen one if it is another. `recorded`: its number of workers.
 [[nodiscard]] std::vector<CurvePoint> PointsOf(const WhatIfAnswer& answer, int recorded,

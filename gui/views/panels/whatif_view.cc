@@ -28,19 +28,45 @@ std::string Sentence(const Ui& ui, const analyzer::Statement& statement) {
   return Typeset(Render(statement, ui.language));
 }
 
-void Dot(const Ui& ui, const PlotFrame& frame, const CurvePoint& point, Rgb colour) {
+// Draws what was measured as a bar with ends.
+void DrawMeasured(const Ui& ui, const PlotFrame& frame, const CurvePoint& point) {
+  if (!(point.high > point.low)) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = Ink(ui.palette().text);
+  const float x = frame.X(point.workers);
+  const float end = ui.Px(5);
+  list->AddLine({x, frame.Y(point.low)}, {x, frame.Y(point.high)}, ink, ui.Px(1.6F));
+  for (const double rate : {point.low, point.high}) {
+    list->AddLine({x - end, frame.Y(rate)}, {x + end, frame.Y(rate)}, ink, ui.Px(1.6F));
+  }
+}
+
+// The text of the recorded setting stands below the band, that of the chosen setting above it, with
+// a line to the point.
+void Dot(const Ui& ui, const PlotFrame& frame, const PlotBand& band, const CurvePoint& point,
+         Rgb colour) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at{frame.X(point.workers), frame.Y(point.rate)};
+  const float width = TextWidth(ui.small, point.text);
+  const float height = FontPixels(ui.small);
+  const float x = Limited(point.recorded ? at.x - ui.Px(6) : at.x - width / 2, frame.area.min.x,
+                          frame.area.max.x - width);
+  auto [low, high] =
+      ReachOf(band, frame.ValueAt(x - ui.Px(3)), frame.ValueAt(x + width + ui.Px(3)));
+  if (point.high > point.low) {
+    low = std::min(low, point.low);
+    high = std::max(high, point.high);
+  }
+  const float under = std::max(at.y + ui.Px(9), frame.Y(low) + ui.Px(4));
+  const float over = std::min(at.y - ui.Px(9), frame.Y(high) - ui.Px(4)) - height;
+  const bool below = point.recorded && under + height <= frame.area.max.y;
+  const float top = Limited(below ? under : over, frame.area.min.y, frame.area.max.y - height);
+  list->AddLine(at, {at.x, below ? top : top + height}, Ink(colour), ui.Px(1));
+  DrawMeasured(ui, frame, point);
   list->AddCircleFilled(at, ui.Px(6), Ink(point.recorded ? ui.palette().panel : colour));
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
-  const float width = TextWidth(ui.small, point.text);
-  // The text of the recorded setting stands below its point, that of the chosen setting above.
-  const float x = Limited(point.recorded ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
-                          frame.area.max.x - width);
-  const float y = point.recorded ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
-  const float top = Limited(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
-  // A background hides the band and the curve, which would make the text hard to read.
-  list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + FontPixels(ui.small)},
+  // A background hides the lines of the grid, which would make the text hard to read.
+  list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + height},
                       Ink(ui.palette().panel, 0.9), ui.Px(3));
   DrawText(list, ui.small, {x, top}, Ink(colour), point.text);
 }
@@ -49,7 +75,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   const Palette& p = ui.palette();
   PlotLine line{ui.T(Text::kPredictedBand), p.accent, {}, false};
   PlotBand band{p.accent, {}, {}, {}};
-  double high = answer.measured;
+  double high = std::max(answer.measured, answer.measured_within.high);
   for (const Configuration& one : answer.curve) {
     line.points.push_back({static_cast<double>(one.workers), one.predicted.rate.estimate});
     band.x.push_back(one.workers);
@@ -69,7 +95,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   DrawBand(frame, band);
   DrawLine(ui, frame, line);
   for (const CurvePoint& point : PointsOf(answer, recorded.workers, ui.language)) {
-    Dot(ui, frame, point, point.recorded ? p.dim : ColourOf(p, answer.effect));
+    Dot(ui, frame, band, point, point.recorded ? p.dim : ColourOf(p, answer.effect));
   }
 }
 

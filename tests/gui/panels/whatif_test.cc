@@ -87,6 +87,10 @@ TEST_F(WhatIfTest, TheRecordedSettingShowsWhatWasMeasured) {
   EXPECT_EQ(recorded->recorded->low, diagnosis_.loader->steady.rate.low);
   EXPECT_EQ(recorded->recorded->high, diagnosis_.loader->steady.rate.high);
   const int workers = chosen.workers;
+  // Two intervals of 90 % belong to this point: the model's is the band, this one is a bar.
+  const CurvePoint measured = PointsOf(*recorded, workers, Language::kEnglish)[0];
+  EXPECT_EQ(measured.low, diagnosis_.loader->steady.rate.low);
+  EXPECT_EQ(measured.high, diagnosis_.loader->steady.rate.high);
   // The view had two boxes, "chosen 485" and "recorded 485", over the curve.
   EXPECT_EQ(PointsOf(*recorded, workers, Language::kEnglish).size(), 1U);
   chosen.workers += 1;
@@ -96,6 +100,7 @@ TEST_F(WhatIfTest, TheRecordedSettingShowsWhatWasMeasured) {
   const std::vector<CurvePoint> points = PointsOf(*other, workers, Language::kEnglish);
   ASSERT_EQ(points.size(), 2U);
   EXPECT_TRUE(points[0].text.starts_with("recorded ")) << points[0].text;
+  EXPECT_EQ(points[1].low, points[1].high) << "the band is the prediction's interval";
   EXPECT_EQ(points[1].workers, workers + 1);
 }
 

@@ -13,6 +13,7 @@
 #include "gui/views/panels/gpu_panels.h"
 #include "gui/views/panels/overview_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
+#include "gui/widgets/plot.h"
 #include "gui/widgets/time_plot.h"
 #include "tests/gui/walk/walk.h"
 
@@ -93,6 +94,15 @@ TEST_F(WalkPanels, TheRibbonsLegendDrawsTheLineOfTheTimeOnACoreAsTheBlocksDo) {
     }
   });
   EXPECT_GE(in_legend, 4);
+}
+
+// The box of "recorded 1959" bit a piece out of the band: it now stands beyond what this returns.
+TEST(PlotBandTest, ReachesFromItsLowestToItsHighestValueBetweenTwoX) {
+  const PlotBand band{{}, {0, 1, 3}, {10, 20, 8}, {30, 60, 40}};
+  EXPECT_EQ(ReachOf(band, 0, 3), std::pair(8.0, 60.0));
+  EXPECT_EQ(ReachOf(band, 0, 0.5), std::pair(10.0, 45.0));
+  EXPECT_EQ(ReachOf(band, 2, 2.5), std::pair(11.0, 50.0));
+  EXPECT_EQ(ReachOf(band, -1, 0), std::pair(10.0, 30.0)) << "beyond the ends";
 }
 
 // "36.5 ms a batch, without gaps between e…" was cut in every window: the column has 250 pixels.
