@@ -365,17 +365,18 @@ void Planner::Fill(Plan& plan) {
   plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_, end_.levers);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
+  const auto open = GiveIf<"open">(!base_.beside.empty(), Say<words::kPlanOfSeveral>());
   if (plan.steps.empty()) {
     plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
                                    : Say<words::kPlanNothing>(
                                          Give<"crowded">(base_.crowded && base_.workers > 0),
-                                         Give<"headroom">(headroom), Give<"least">(least));
+                                         Give<"headroom">(headroom), Give<"least">(least), open);
   } else if (plan.no_ceiling) {
     plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
   } else {
     plan.verdict =
         Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(least || left >= kAtLimit, left),
-                              Give<"one">(plan.steps.size() == 1), Give<"least">(least));
+                              Give<"one">(plan.steps.size() == 1), Give<"least">(least), open);
   }
 }
 

@@ -156,23 +156,31 @@ inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
     "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
     "无需改动：训练步即上限。若数据不耗时，收益也只有 {gain:percent}"};
+// Which changes the search has left out.
+inline constexpr Message kPlanOfSeveral{
+    "plan.of-several",
+    "decoder, picture size, cache, pixel format and device were not examined: changes of these are "
+    "predicted only for a loop over one loader, and this loop takes batches of several in turn",
+    "未考查解码器、图片尺寸、缓存、像素格式和设备：这些改动只能对单加载器循环预测，而此循环轮流从"
+    "多个加载器取批次"};
 // `crowded`: the search has left out other numbers of workers.
 inline constexpr Message kPlanNothing{
     "plan.nothing",
     "No change that this trace can predict gains more than its own uncertainty[crowded?; other "
     "numbers of workers were left out, since they gain only while other programs go on using the "
     "cores]. Data that cost nothing would make the run [least?at least ]{headroom:times} times "
-    "as fast",
+    "as fast[open?. {open:sentence}]",
     "此跟踪能预测的改动，收益均未超出自身的不确定度[crowded?；未考虑其他工作进程数，因为其收益只在"
-    "其他程序继续占用核心时成立]；若数据不耗时，速度[least?至少]可达原来的 {headroom:times} 倍"};
+    "其他程序继续占用核心时成立]；若数据不耗时，速度[least?至少]可达原来的 {headroom:times} "
+    "倍[open?。{open:sentence}]"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
     "With [one?this step|the whole plan] the run is predicted to be {gain:times} times as "
     "fast[left?; data that cost nothing would make that [least?at least ]{left:times} "
-    "times as fast again|, and the step is the limit]",
+    "times as fast again|, and the step is the limit][open?. {open:sentence}]",
     "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} "
     "倍[left?；若数据不耗时，还可在此基础上提高到[least?至少] "
-    "{left:times} 倍|，此时训练步即上限]"};
+    "{left:times} 倍|，此时训练步即上限][open?。{open:sentence}]"};
 // How far some chosen steps get.
 inline constexpr Message kPlanChosen{
     "plan.chosen",

@@ -2,6 +2,7 @@
 //
 // What a report says in a few words must be true, be said once, and be plain without the rest of
 // the page.
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,7 +60,8 @@ TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
 TEST(ReportWordingTest, OneStepIsNotAllSteps) {
   const auto ends = [](bool one) {
     return English(Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
-                                         Give<"one">(one), Give<"least">(false)));
+                                         Give<"one">(one), Give<"least">(false),
+                                         Give<"open">(std::optional<Statement>{})));
   };
   EXPECT_EQ(ends(true).rfind("With this step the run", 0), 0u) << ends(true);
   EXPECT_EQ(ends(false).rfind("With the whole plan the run", 0), 0u) << ends(false);
@@ -82,8 +84,9 @@ TEST(ReportWordingTest, ALowerBoundIsSaidToBeOne) {
   EXPECT_EQ(Count(English(LoaderOf(diagnosis)), "; CPU at least "), 1U);
   diagnosis.loader->cpu.from_counters = true;
   EXPECT_EQ(Count(English(LoaderOf(diagnosis)), "at least"), 0U);
-  const auto ends = Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
-                                          Give<"one">(false), Give<"least">(true));
+  const auto ends =
+      Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5), Give<"one">(false),
+                            Give<"least">(true), Give<"open">(std::optional<Statement>{}));
   EXPECT_EQ(Count(English(ends), "make that at least 6.50 times as fast"), 1U) << English(ends);
 }
 

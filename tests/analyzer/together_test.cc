@@ -298,6 +298,21 @@ TEST(TogetherTest, ThePageTellsBatchesFromTheWorkersOfAllLoaders) {
   }
 }
 
+// The plan said "no change gains", of a decoder that it had not examined.
+TEST(TogetherTest, ThePlanSaysWhatItDoesNotExamineForSeveralLoaders) {
+  testing::Synthetic run;
+  run.workers = 4;
+  run.costs = testing::Always({.read = 1, .decode = 20, .augment = 2, .step = 2});
+  const Report both = BuildReport(*traces::MakeTrace(MakeTwoLoaders(run)), "t");
+  ASSERT_FALSE(both.diagnosis.loader->pipeline.beside.empty());
+  ASSERT_TRUE(both.plan.missing.empty()) << English(both.plan.missing);
+  const std::string open =
+      "Decoder, picture size, cache, pixel format and device were not examined";
+  EXPECT_NE(English(both.plan.verdict).find(open), std::string::npos) << English(both.plan.verdict);
+  const Report one = BuildReport(*testing::SyntheticTrace(run), "t");
+  EXPECT_EQ(English(one.plan.verdict).find(open), std::string::npos) << English(one.plan.verdict);
+}
+
 TEST(TogetherTest, ANoteNamesTheLoaderWhoseSamplesCount) {
   testing::Synthetic run;
   run.workers = 4;
