@@ -175,8 +175,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
     y += ui.Px(kLoopRateHeight) + gap;
   }
 
-  const float footer = FontPixels(ui.small) + ui.Px(4);
-  const float bottom = area.max.y - footer - ui.Px(4);
+  const float bottom = area.max.y;
   const float left = std::floor((area.width() - gap) * 0.46F);
   const float needed =
       std::max(DrawSuggestion(ui, workspace, plan.has_steps(),
@@ -184,7 +183,6 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
                DrawFindings(ui, workspace, {{area.min.x + left + gap, y}, {area.max.x, bottom}}));
   workspace.plan.settling = std::abs(needed - workspace.plan.lists) > 0.5F;
   workspace.plan.lists = needed;
-  DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
 }
 
 // The plan with the chosen steps. Until their prediction is ready, returns the previous plan.
@@ -225,22 +223,27 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float fixed = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
                       PlanHeight(ui, plan, narrow) + ribbon + (probes > 0 ? probes + gap : 0);
   const float lists = workspace.plan.lists > 0 ? workspace.plan.lists : ui.Px(kListsHeight);
+  const float footer = FontPixels(ui.small) + ui.Px(4);
+  const float below = footer + ui.Px(4);  // the panels
   if (area.height() >= fixed + lists + with_rate) {
-    return DrawPanels(ui, workspace, plan, with_rate > 0, area);
+    DrawPanels(ui, workspace, plan, with_rate > 0, {area.min, {area.max.x, area.max.y - below}});
+    return DrawFooter(ui, analysis.report, {{area.min.x, area.max.y - footer}, area.max});
   }
   // In a lower area the view scrolls, and the rate over time is drawn below the other panels. The
   // lists then are as high as they need, so that nothing scrolls inside a page that scrolls.
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
-  const float above = fixed + lists;
-  const ImVec2 end{at.x + width, at.y + above};
-  DrawPanels(ui, workspace, plan, false, {at, end});
+  const float height = fixed + lists + with_rate;
+  const ImVec2 end{at.x + width, at.y + height};
+  const float panels = end.y - below - with_rate;
+  DrawPanels(ui, workspace, plan, false, {at, {end.x, panels}});
   if (with_rate > 0) {
-    DrawLoopRate(ui, workspace, {{at.x, end.y + gap}, {end.x, end.y + with_rate}});
+    DrawLoopRate(ui, workspace, {{at.x, panels + gap}, {end.x, panels + with_rate}});
   }
+  DrawFooter(ui, analysis.report, {{at.x, end.y - footer}, end});
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({width, above + with_rate});
+  ImGui::Dummy({width, height});
   EndArea();
 }
 

@@ -159,6 +159,20 @@ TEST_F(WalkPanels, NothingScrollsInsideAnOverviewThatScrolls) {
   EXPECT_FALSE(workspace().animating()) << "the heights have settled";
 }
 
+// It stood between the lists and the rate over time, which is drawn last where the view scrolls.
+TEST_F(WalkPanels, TheCoverageStandsBelowEverythingInAnOverviewThatScrolls) {
+  workspace().view = ViewId::kOverview;
+  Frames(6);
+  ASSERT_FALSE(workspace().Shown().analysis->loop_rate.empty());
+  ImGuiWindow* page = ActiveWindow("overview");
+  ASSERT_NE(page, nullptr) << "1280x720 is too low for the whole view";
+  ImGui::SetScrollY(page, page->ScrollMax.y);
+  Frames(2);
+  MoveTo(page->Pos.x + 100, page->Pos.y + page->Size.y - 8);
+  Frames(1);
+  EXPECT_EQ(ImGui::GetCurrentContext()->HoveredId, page->GetID("##coverage"));
+}
+
 // At 1080 pixels the lists had 200 pixels each, and the last lines were cut.
 TEST_F(WalkPanels, ListsOfTheOverviewDoNotScrollInAHighWindowEither) {
   workspace().view = ViewId::kOverview;
