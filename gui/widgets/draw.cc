@@ -24,8 +24,14 @@ bool IsChinese(std::string_view character) {
 
 // Punctuation that must not begin a line.
 bool Closes(std::string_view character) {
-  constexpr std::string_view kClosing = "，。；：、）！？…";
+  constexpr std::string_view kClosing = "，。；：、）！？…”’》」』】";
   return character.size() >= 3 && kClosing.find(character) != std::string_view::npos;
+}
+
+// Punctuation that must not end a line.
+bool Opens(std::string_view character) {
+  constexpr std::string_view kOpening = "([（“‘《「『【";
+  return !character.empty() && kOpening.find(character) != std::string_view::npos;
 }
 
 // Whether the space at `at` stands between a number and its unit, which belong to one line.
@@ -56,7 +62,7 @@ std::vector<std::string_view> Pieces(std::string_view text) {
         last ? std::string_view() : text.substr(next, CharLength(text.substr(next)));
     const bool ends = (character == " " && !IsBeforeUnit(text, at)) || IsChinese(character) ||
                       (!last && character != " " && IsChinese(following) && !Closes(following));
-    if (last || (ends && following != " " && !Closes(following))) {
+    if (last || (ends && following != " " && !Closes(following) && !Opens(character))) {
       pieces.push_back(text.substr(begin, next - begin));
       begin = next;
     }

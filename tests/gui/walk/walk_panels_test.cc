@@ -248,6 +248,18 @@ TEST_F(WalkPanels, ANumberAndItsUnitStandInOneLine) {
   }
 }
 
+// A line ended with "467 至 558（", and the next began with "90 %）".
+TEST_F(WalkPanels, AnOpeningBracketStandsInTheLineOfWhatFollows) {
+  ImFont* font = ui().body;
+  const std::string text = "预测：510 样本/秒，467 至 558（90 %）。见“计划”一节（第 1 步）。";
+  for (float width = TextWidth(font, "（90 %）。") + 1; width < 400; width += 3) {
+    for (const std::string& line : WrapText(font, text, width)) {
+      EXPECT_FALSE(line.ends_with("（") || line.ends_with("“")) << width << ": " << line;
+      EXPECT_FALSE(line.starts_with("）") || line.starts_with("”")) << width << ": " << line;
+    }
+  }
+}
+
 TEST_F(WalkPanels, ALongSettingTakesUpToThreeLines) {
   SettingChange setting;
   setting.name = "x";
