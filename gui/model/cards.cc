@@ -148,7 +148,8 @@ class CardMaker {
     const double headroom = diagnosis_.headroom();
     const double base = diagnosis_.base_rate();
     std::string line;
-    if (headroom <= analyzer::kMostTimes && base > 0) {
+    const bool told = headroom <= analyzer::kMostTimes || !loader().attribution.all_data();
+    if (told && base > 0) {
       line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(diagnosis_.ceiling), unit_);
     }
     const bool least = diagnosis_.ceiling_is_least();
@@ -156,18 +157,16 @@ class CardMaker {
   }
 
   // How many times as fast the run would be at most if its loop never waited for data. Known if the
-  // rate and the waits are, even where it was not recorded how batches are made. nullopt: not
-  // known, or the waits are short. The step bounds nothing if a part of it waits for the data of
-  // other ranks, or if it is not the training step.
+  // rate and the waits are, even where it was not recorded how batches are made. The step bounds
+  // nothing if a part of it waits for the data of other ranks, or if it is not the training step.
   std::optional<double> MostWithoutWaits() const {
-    constexpr double kNotableWait = 0.05;
     namespace words = analyzer::words;
     const analyzer::Statement& needs = diagnosis_.needs;
     const double wait = diagnosis_.wait_fraction;
     const bool unseen = needs.Is(words::kNeedsSight) || needs.Is(words::kNeedsMaking);
     if (!unseen || !analyzer::WaitKnown(diagnosis_) || diagnosis_.whole_run) return std::nullopt;
     if (diagnosis_.ceiling_is_least() || diagnosis_.run.loader().handed_on) return std::nullopt;
-    if (diagnosis_.base_rate() <= 0 || wait < kNotableWait || wait >= 1) return std::nullopt;
+    if (diagnosis_.base_rate() <= 0 || wait >= 1) return std::nullopt;
     return 1 / (1 - wait);
   }
 

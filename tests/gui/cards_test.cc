@@ -113,6 +113,9 @@ TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
   const Card card = CardOf(report, Text::kFreeData);
   EXPECT_EQ(card.figure, "≤ 1.67x");
   EXPECT_EQ(card.line, "at most: 83.3 samples/s, the step alone");
+  // The card had no figure for a loop that waits 0.1 % of its time.
+  report.diagnosis.wait_fraction = 0.001;
+  EXPECT_EQ(CardOf(report, Text::kFreeData).figure, "≤ 1.00x");
   // The step of a loader that hands batches on is not the training step.
   analyzer::Report handed_on = report;
   handed_on.diagnosis.run.loaders.front().handed_on = true;
@@ -126,9 +129,23 @@ TEST(CardsTest, TheStepBoundsTheGainEvenIfItIsUnknownHowBatchesAreMade) {
   EXPECT_EQ(CardOf(report, Text::kFreeData).figure, "–");
 }
 
+// The plan showed 1681 samples/s, and the card only ">20x".
+TEST(CardsTest, AGainBeyondTwentyTimesHasItsRate) {
+  analyzer::Report report = ReportOfRun(Fed());
+  ASSERT_TRUE(analyzer::Predicts(report.diagnosis));
+  report.diagnosis.ceiling = 25 * report.diagnosis.base_rate();
+  const Card card = CardOf(report, Text::kFreeData);
+  EXPECT_TRUE(card.figure.ends_with(">20x")) << card.figure;
+  EXPECT_NE(card.line.find(analyzer::ShortNumber(report.diagnosis.ceiling)), std::string::npos)
+      << card.line;
+  report.diagnosis.loader->attribution.headroom = analyzer::kMostHeadroom;
+  EXPECT_EQ(CardOf(report, Text::kFreeData).line, "") << "there is no ceiling";
+}
+
 // "Too little was recorded to say" stood beside a rate with its interval.
 TEST(CardsTest, WhereNothingIsPredictedTheCardNamesTheReason) {
   analyzer::Report report = ReportOfRun(Fed());
+  report.diagnosis.whole_run = true;  // its waits bound nothing
   report.diagnosis.needs =
       analyzer::Say<analyzer::words::kNeedsSight>(analyzer::Give<"none">(true));
   EXPECT_EQ(CardOf(report, Text::kFreeData).line, "how batches are made was not recorded");
