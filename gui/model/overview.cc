@@ -235,6 +235,7 @@ double MeanStep(const analyzer::Diagnosis& diagnosis) {
 }
 
 Ribbon BuildRibbon(const Report& report) {
+  if (!report.diagnosis.run.has_loader()) return RibbonOfLoop(report.diagnosis);
   Ribbon ribbon;
   if (!report.diagnosis.loader) return ribbon;
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
@@ -244,6 +245,7 @@ Ribbon BuildRibbon(const Report& report) {
   ribbon.workers_known = run.config.workers_known;
   ribbon.window = UsesWindow(report.diagnosis);
   ribbon.steady = ribbon.window && report.diagnosis.loader->steady.steady;
+  if (ribbon.window) ribbon.each = ribbon.steady ? Text::kEachSteadyBatch : Text::kEachBatch;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
                        Factor factor) {
     if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});

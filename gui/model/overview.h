@@ -44,9 +44,16 @@ struct Ribbon {
   bool workers_known = true;
   bool window = false;  // the means are of the batches that count; otherwise of all batches
   bool steady = false;  // these batches are a steady part
+  Text title = Text::kRibbonTitle;
+  Text each_made = Text::kEachBatch;  // of which the times are; for several workers another text
+  Text each = Text::kEachOfAllBatches;
   [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
 };
+// For a program without a loader: RibbonOfLoop().
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
+// The time of a sample or image in a loop that makes its data itself: what that consists of, and
+// beside it the rest of the loop. Empty if the loop does not, or if that is not known.
+[[nodiscard]] Ribbon RibbonOfLoop(const analyzer::Diagnosis& diagnosis);
 
 // The mean length of the training loop's step, as the ribbon shows it: without the copies to the
 // device and without the wait for other loaders. Units: seconds. Requires: diagnosis.loader.

@@ -38,4 +38,9 @@ NextCommand CommandToPredict(const analyzer::Report& report, const traces::Trace
   return {};
 }
 
+Text HowBesidePlan(const analyzer::Report& report, Text how) {
+  const bool said = report.plan.missing.Is(analyzer::words::kNeedsWorkers);
+  return said && how == Text::kLoadThroughLoader ? Text::kRecordAgain : how;
+}
+
 }  // namespace penstock::gui

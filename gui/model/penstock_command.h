@@ -30,5 +30,8 @@ struct NextCommand {
 // it.
 [[nodiscard]] NextCommand CommandToPredict(const analyzer::Report& report,
                                            const traces::Trace& trace);
+// The sentence above that command where the plan stands beside it, which may give the advice of
+// `how` itself.
+[[nodiscard]] Text HowBesidePlan(const analyzer::Report& report, Text how);
 
 }  // namespace penstock::gui

@@ -181,6 +181,32 @@ TEST(OverviewTest, ABottleneckThatIsShorterThanAnotherPartSaysWhy) {
   EXPECT_EQ(why(), "") << "cores are free";
 }
 
+// The overview of such a run was two thirds blank, although decode and augment were recorded.
+TEST(OverviewTest, ALoopThatMakesItsDataItselfHasARibbon) {
+  analyzer::Report report;
+  analyzer::Feed& feed = report.diagnosis.feed;
+  feed.doubt = analyzer::FeedDoubt::kNone;
+  feed.rate = 100;
+  feed.own = 0.4;
+  feed.bottleneck = analyzer::Factor::kCompute;
+  feed.gains = {{analyzer::Factor::kCompute, 2.5},
+                {analyzer::Factor::kDecode, 1 / (1 - 0.3)},
+                {analyzer::Factor::kAugment, 1 / (1 - 0.1)},
+                {analyzer::Factor::kRead, 1}};
+  const Ribbon ribbon = BuildRibbon(report);
+  ASSERT_EQ(ribbon.making.size(), 2U);
+  EXPECT_EQ(ribbon.making[0].name, Text::kDecode);
+  EXPECT_NEAR(ribbon.making[0].seconds, 3e-3, 1e-9);
+  EXPECT_NEAR(ribbon.making[1].seconds, 1e-3, 1e-9);
+  ASSERT_EQ(ribbon.loop.size(), 2U);
+  EXPECT_NEAR(ribbon.loop[0].seconds, 4e-3, 1e-9);
+  EXPECT_NEAR(ribbon.loop[1].seconds, 6e-3, 1e-9);
+  EXPECT_TRUE(ribbon.loop[1].bottleneck);
+  EXPECT_EQ(ribbon.title, Text::kRibbonOfImage);
+  feed.makers = 2;
+  EXPECT_TRUE(BuildRibbon(report).empty()) << "other threads make its data";
+}
+
 TEST(OverviewTest, PausesAreNoPartOfTheMeanStep) {
   Synthetic run;
   run.batches = 200;

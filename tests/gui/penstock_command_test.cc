@@ -51,6 +51,17 @@ TEST(PenstockCommandTest, AProgramWithoutALoaderIsToldToUseOne) {
   EXPECT_EQ(imported.command, kRecordCommand);
 }
 
+// The plan said "load through torch.utils.data.DataLoader with num_workers=2 and record again", and
+// the suggestion beside it said so once more.
+TEST(PenstockCommandTest, TheAdviceOfThePlanIsNotRepeatedBesideIt) {
+  analyzer::Report report;
+  report.plan.missing = analyzer::Say<words::kNeedsWorkers>(analyzer::Give<"headroom">(1.71));
+  EXPECT_EQ(HowBesidePlan(report, Text::kLoadThroughLoader), Text::kRecordAgain);
+  EXPECT_EQ(HowBesidePlan(report, Text::kRecordLoader), Text::kRecordLoader);
+  report.plan.missing = analyzer::Say<words::kNeedsLoader>();  // gives no advice
+  EXPECT_EQ(HowBesidePlan(report, Text::kLoadThroughLoader), Text::kLoadThroughLoader);
+}
+
 // An imported file tells when batches were taken, not how they were made.
 TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
   const NextCommand imported =

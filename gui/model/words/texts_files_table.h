@@ -175,6 +175,7 @@
     "This view is about the batches of a DataLoader, or of another loader that Penstock knows.",   \
     "此视图显示 DataLoader 或 Penstock 支持的其他加载器的批次。")                                  \
   X(kRecordLoader, "To record a run with a DataLoader:", "录制一次使用 DataLoader 的运行：")       \
+  X(kRecordAgain, "To record again:", "重新录制的命令：")                                          \
   X(kLoadThroughLoader,                                                                            \
     "Load the data through torch.utils.data.DataLoader with num_workers=2, then record again:",    \
     "请先改用 torch.utils.data.DataLoader（num_workers=2）加载数据，再重新录制：")                 \

@@ -39,6 +39,12 @@
   X(kCopyCall, "copy to GPU: call", "拷贝到 GPU：调用") \
   X(kOnCore, "time on a core", "占用核心的时间") \
   X(kOnCoreTip, "on a core: {}; the rest waits, for a core or for something else", "占用核心：{}；其余时间在等待核心或其他事情") \
+  X(kEachSample, "{} each sample", "每个样本 {}") \
+  X(kEachImage, "{} each image", "每张图像 {}") \
+  X(kRibbonOfSample, "One sample on its way", "一个样本的历程") \
+  X(kRibbonOfImage, "One image on its way", "一张图像的历程") \
+  X(kLoopMakesData, "makes its data", "生成数据") \
+  X(kRestOfLoop, "rest of the loop", "循环其余部分") \
   X(kEachSteadyBatch, "{} each batch, steady part", "每批 {}（稳定阶段）") \
   X(kEachOfAllBatches, "{} a batch, epoch gaps left out", "每批 {}（全部平均，不含 epoch 间隔）") \
   X(kBottleneckTip, \

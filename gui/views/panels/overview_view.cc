@@ -137,6 +137,11 @@ constexpr float kOtherPanelsHeight = 154;
 // The height of the suggestion and the findings until they have been drawn once.
 constexpr float kListsHeight = 200;
 
+// A run without a loader has a ribbon only if its loop makes the data itself.
+bool HasRibbon(const Analysis& analysis) {
+  return analysis.report.diagnosis.run.has_loader() || !analysis.ribbon.empty();
+}
+
 // `over_time`: draws the loop's rate over time too.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
                 Area area) {
@@ -165,7 +170,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   }
   y += card_height + gap;
 
-  if (report.diagnosis.run.has_loader()) {
+  if (HasRibbon(analysis)) {
     DrawRibbon(ui, analysis, {{area.min.x, y}, {area.max.x, y + ui.Px(kRibbonHeight)}});
     y += ui.Px(kRibbonHeight) + gap;
   }
@@ -219,7 +224,7 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);
   const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
-  const float ribbon = analysis.report.diagnosis.run.has_loader() ? ui.Px(kRibbonHeight) + gap : 0;
+  const float ribbon = HasRibbon(analysis) ? ui.Px(kRibbonHeight) + gap : 0;
   const float fixed = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
                       PlanHeight(ui, plan, narrow) + ribbon + (probes > 0 ? probes + gap : 0);
   const float lists = workspace.plan.lists > 0 ? workspace.plan.lists : ui.Px(kListsHeight);

@@ -139,7 +139,7 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
   const Ribbon& ribbon = analysis.ribbon;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area panel = Panel(ui, area);
-  const std::string title = TitleOfRank(analysis.report, Text::kRibbonTitle, ui.language);
+  const std::string title = TitleOfRank(analysis.report, ribbon.title, ui.language);
   const Area inside = Headed(ui, panel, title);
   if (ribbon.empty()) {
     DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
@@ -168,17 +168,13 @@ void DrawRibbon(const Ui& ui, const Analysis& analysis, Area area) {
       ribbon.making.empty() ? std::string(ui.T(Text::kHowMadeUnknown))
       : ribbon.workers > 1  ? ui.F(Text::kSideBySide, DurationText(ribbon.worker_time),
                                    ribbon.workers, DurationText(ribbon.worker_time / ribbon.workers))
-                            : ui.F(Text::kEachBatch, DurationText(ribbon.worker_time));
+                            : ui.F(ribbon.each_made, DurationText(ribbon.worker_time));
   const Text maker = !ribbon.workers_known ? Text::kMakingSomewhere
                      : apart               ? Text::kMaking
                                            : Text::kMakingAlone;
   row("making", inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
   row("loop", inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
-      ui.F(ribbon.steady   ? Text::kEachSteadyBatch
-           : ribbon.window ? Text::kEachBatch
-                           : Text::kEachOfAllBatches,
-           DurationText(ribbon.loop_time)),
-      ribbon.loop);
+      ui.F(ribbon.each, DurationText(ribbon.loop_time)), ribbon.loop);
 }
 
 }  // namespace penstock::gui

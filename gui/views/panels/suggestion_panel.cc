@@ -218,7 +218,7 @@ float DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area
     }
   } else {
     const Nothing nothing = NoLoader(workspace);
-    Paragraph(ui, ui.body, p.text, ui.T(nothing.how), width);
+    Paragraph(ui, ui.body, p.text, ui.T(HowBesidePlan(report, nothing.how)), width);
     CodeBox(ui, workspace, nothing.command, width);
   }
   if (loader) DrawOtherChanges(ui, report, width);
