@@ -10,7 +10,6 @@
 #include <unordered_map>
 
 #include "analyzer/predict/suggest.h"
-#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {
@@ -83,7 +82,7 @@ std::map<std::uint32_t, EarlyReads> DiskCounters(const Analysis& analysis) {
 class Collector {
  public:
   Collector(const traces::Trace& trace, const Analysis& analysis, IoModel& io)
-      : trace_(trace), io_(io), disk_(DiskCounters(analysis)) {}
+      : trace_(trace), io_(io), disk_(DiskCounters(analysis)), first_(trace) {}
 
   void Add(ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
@@ -113,11 +112,14 @@ class Collector {
   }
 
   // A decode counts for a file that was read before.
-  void AddDecode(StringId file, const Counted& counted) {
+  void AddDecode(StringId file, ThreadId thread, const Counted& counted) {
     const auto found = places_.find(file.value);
     if (found == places_.end()) return;
-    io_.files[found->second].decode += static_cast<double>(counted.wall) * 1e-9;
-    io_.decoded = true;
+    FileRow& row = io_.files[found->second];
+    const std::int64_t start = counted.span->start.value - trace_.begin().value;
+    const bool first = first_.Hold(thread, start);
+    (first ? row.first_decode : row.decode) += static_cast<double>(counted.wall) * 1e-9;
+    io_.decoded = io_.decoded || !first;
   }
 
   void Finish() {
@@ -250,6 +252,7 @@ class Collector {
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // index into io_.files, by object
   std::set<std::uint32_t> readers_;                          // processes
   std::map<std::uint32_t, EarlyReads> disk_;                 // by process
+  FirstSamples first_;
   std::vector<std::pair<std::int64_t, std::int64_t>> stretches_;
 };
 
@@ -281,10 +284,6 @@ bool SizeBins::IsRound(std::size_t bin) const {
   return place == 0 || place == 3 || place == 7;
 }
 
-std::string RatesTitle(const IoModel& io, Language language) {
-  return Filled(Text::kIoOverTime, language, analyzer::DurationText(io.seen.width));
-}
-
 IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   IoModel io;
   io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
@@ -293,7 +292,7 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     at_hand.Add(thread, counted);
     if (counted.stage == StageId::kDecode && counted.outermost) {
-      collector.AddDecode(at_hand.Of(counted), counted);
+      collector.AddDecode(at_hand.Of(counted), thread, counted);
     }
     // A synthetic read is the wait before a read. It is time of the stage, but not a read.
     if (counted.stage != StageId::kRead) return;
@@ -304,17 +303,6 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   collector.AddDisk();
   JudgeCache(DataSetOf(*extent.trace, analysis.report), io);
   return io;
-}
-
-std::string SamplesText(const FileRow& file, std::size_t most) {
-  if (file.sample_count == 0) return "–";
-  const std::size_t shown = std::min<std::size_t>(most, file.sample_count);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(file.samples[i]);
-  }
-  if (shown == file.sample_count && !file.more_samples) return text;
-  return text.empty() ? "…" : text + ", …";
 }
 
 std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const FileRow> files,
@@ -349,12 +337,6 @@ std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const
     return descending ? key(a) > key(b) : key(a) < key(b);
   });
   return order;
-}
-
-std::string HowToKnowStorage(const IoModel& io, Language language) {
-  const bool known = io.folder.size() > 1;  // "/" holds everything
-  return Filled(Text::kIoStorageUnknown, language,
-                known ? std::string_view(io.folder) : TextOf(Text::kIoAnyFolder, language));
 }
 
 DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {

@@ -27,11 +27,15 @@ struct FileRow {
   std::uint64_t bytes = 0;
   double wall = 0;                         // seconds inside the calls
   double decode = 0;                       // seconds of decoding it, as far as FileAtHand knows
+  double first_decode = 0;                 // the same in the first samples of processes, which load
+                                           // their decoder then; not part of `decode`
   std::array<std::uint32_t, 3> samples{};  // the first samples that it was read for
   std::uint32_t sample_count = 0;          // used entries of `samples`
   bool more_samples = false;               // it was read for more than these
   Call slowest;
 
+  // Whether total() has a decode, if any is known of the file.
+  [[nodiscard]] bool total_known() const { return decode > 0 || first_decode <= 0; }
   // Seconds of reading and decoding it.
   [[nodiscard]] double total() const { return wall + decode; }
   // Bytes per second; 0 if nothing was measured.

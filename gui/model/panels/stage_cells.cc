@@ -23,6 +23,16 @@ std::string TitleWith(const StageLine& line, std::size_t devices, std::size_t mo
   return analyzer::StageText(row, language);
 }
 
+// Says that a call is in the first sample of its process, which loads the decoder.
+std::string FirstText(const traces::Trace& trace, const Call& call, Language language) {
+  const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
+  const traces::ProcessInfo& process = trace.processes()[thread.process.value];
+  if (process.role == wire::kRoleWorker && process.worker_id >= 0) {
+    return Filled(Text::kFirstOfWorker, language, process.worker_id);
+  }
+  return std::string(TextOf(Text::kFirstOfProcess, language));
+}
+
 }  // namespace
 
 std::string TitleOf(const StageLine& line, std::size_t most, Language language) {
@@ -70,6 +80,7 @@ std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& 
   if (!batch.empty()) {
     parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
   }
+  if (call.first) parts.push_back(FirstText(trace, call, language));
   const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
   const std::int32_t rank = trace.processes()[thread.process.value].rank;
   if (ranks && rank >= 0) parts.push_back(Filled(Text::kRankN, language, rank));

@@ -372,6 +372,8 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   }
   keeper.Finish();
   FindFiles(*extent.trace, stop, tail);
+  FirstSamples first(*extent.trace);
+  for (Call& call : tail.calls) call.first = first.Hold(call.thread, call.start);
   return tail;
 }
 

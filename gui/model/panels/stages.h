@@ -129,7 +129,7 @@ struct Tail {
 // Finds the calls that `question` asks for. A decode has the file that FileAtHand names. Any other
 // call, and a decode for which it names none, has the last file that was read for its sample, if
 // such a read was recorded. Cost: one pass over the spans, and one more over the threads of the
-// calls that are kept.
+// processes of the calls that are kept.
 [[nodiscard]] Tail FindTail(const Extent& extent, const Analysis& analysis,
                             const TailQuestion& question, const std::stop_token& stop = {});
 

@@ -75,6 +75,34 @@ StringId FileAtHand::Of(const traces::Counted& counted) const {
   return same && !several_ ? file_ : StringId{};
 }
 
+bool FirstSamples::Hold(ThreadId thread, std::int64_t start) {
+  const ProcessId process = trace_.threads()[thread.value].process;
+  auto found = first_.find(process.value);
+  if (found == first_.end()) found = first_.emplace(process.value, FirstOf(process)).first;
+  const auto& [of, range] = found->second;
+  return of == thread && start >= range.from && start < range.to;
+}
+
+FirstSamples::First FirstSamples::FirstOf(ProcessId process) const {
+  First first{{}, {0, 0}};
+  for (std::uint32_t t = 0; t < trace_.threads().size(); ++t) {
+    if (trace_.threads()[t].process != process) continue;
+    bool found = false;
+    trace_.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
+      for (const traces::Span& span : block) {
+        if (found) return;
+        if (span.stage != traces::StageId::kSample) continue;
+        found = true;
+        const std::int64_t from = span.start.value - trace_.begin().value;
+        const bool earlier = first.range.to <= first.range.from || from < first.range.from;
+        if (earlier)
+          first = {ThreadId{t}, {from, from + std::max<std::int64_t>(1, DrawnLength(span))}};
+      }
+    });
+  }
+  return first;
+}
+
 Call CallOf(const traces::Trace& trace, ThreadId thread, const traces::Counted& counted) {
   const traces::Span& span = *counted.span;
   Call call;

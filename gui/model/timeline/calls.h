@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 
@@ -42,7 +43,8 @@ struct Call {
   std::int64_t wall = 0;    // ns, as counted in the report
   traces::StageId stage = traces::StageId::kNone;
   SpanDetail detail;
-  StringId file;  // the file of its sample; set by FindTail
+  StringId file;       // the file of its sample; set by FindTail
+  bool first = false;  // it is in the first sample of its process; set by FindTail
 };
 // Follows the reads of a thread, to name the file that a decode is of when its span does not. It is
 // the file that the thread read last for the same sample. If the thread has read several since it
@@ -59,6 +61,27 @@ class FileAtHand {
   std::int64_t sample_ = wire::kNoSample;
   bool several_ = false;
   bool decoded_ = false;  // since `file_` was read
+};
+
+// The first sample that each process makes. The process loads its decoder in it, so a call in it
+// may take ten times as long as the same call later. Reads the spans of a process when it is asked
+// about the process for the first time.
+class FirstSamples {
+ public:
+  explicit FirstSamples(const traces::Trace& trace) : trace_(trace) {}
+  // Whether a call that begins at `start` (ns since the trace began) is in the first sample of its
+  // process.
+  [[nodiscard]] bool Hold(ThreadId thread, std::int64_t start);
+
+ private:
+  struct First {
+    ThreadId thread;
+    TimeRange range;  // empty: no sample was recorded
+  };
+  [[nodiscard]] First FirstOf(ProcessId process) const;
+
+  const traces::Trace& trace_;
+  std::map<std::uint32_t, First> first_;  // by process
 };
 
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,

@@ -67,8 +67,9 @@
   X(kIoSlowestShown, "{} of {} shown", "显示 {} / {}") \
   X(kIoColumnReads, "reads", "次数") \
   X(kIoColumnTotal, "+ decode", "含解码") \
-  X(kIoTotalTip, "Reading and decoding together. A decode counts for the file that its thread read last for the same sample; none if it read several.", \
-    "读取与解码合计。解码计入其线程此前为同一样本最后读取的文件；若读取了多个文件则不计入。") \
+  X(kIoTotalTip, "Reading and decoding together. A decode counts for the file that its thread read last for the same sample; none if it read several. The first sample of each process is left out: the process loads its decoder in it.", \
+    "读取与解码合计。解码计入其线程此前为同一样本最后读取的文件；若读取了多个文件则不计入。各进程的首个样本不计入：进程在其中加载解码器。") \
+  X(kIoFirstDecode, "without {} of decoding it in the first sample of a process", "未计入 {} 的解码：属于某进程的首个样本") \
   X(kIoColumnRate, "speed", "速度") \
   X(kIoColumnLongest, "longest", "最长") \
   X(kIoColumnSamples, "sample ids", "样本编号") \
@@ -231,6 +232,8 @@
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \
   X(kMixedTip, "Calls of several kinds: each has its percentiles below", "包含多种调用：下方各自列出分位数") \
+  X(kFirstOfWorker, "first sample of worker {}", "工作进程 {} 的首个样本") \
+  X(kFirstOfProcess, "first sample of its process", "所在进程的首个样本") \
   X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
   X(kLongestOf, "Longest {}", "最长的 {}")                                                         \

@@ -44,8 +44,12 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   const std::string path =
       analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
   if (ImGui::IsItemHovered()) {
-    Tip(ui, fmt::format("{}\n{}: {}\n{}", path, ui.T(Text::kIoColumnSamples), SamplesText(file, 3),
-                        ui.T(Text::kStageGoTip)));
+    std::string tip =
+        fmt::format("{}\n{}: {}\n", path, ui.T(Text::kIoColumnSamples), SamplesText(file, 3));
+    if (file.first_decode > 0) {
+      tip += ui.F(Text::kIoFirstDecode, DurationText(file.first_decode)) + "\n";
+    }
+    Tip(ui, tip + ui.T(Text::kStageGoTip));
   }
   const std::string below = path.starts_with(io.folder) ? path.substr(io.folder.size()) : path;
   DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),
@@ -57,7 +61,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   cell(CountText(static_cast<double>(file.reads)));
   cell(BytesText(file.bytes));
   cell(DurationText(file.wall));
-  cell(io.decoded ? DurationText(file.total()) : "–");
+  cell(io.decoded && file.total_known() ? DurationText(file.total()) : "–");
   cell(DurationText(static_cast<double>(file.slowest.wall) * 1e-9));
   cell(file.rate() > 0 ? BytesText(static_cast<std::uint64_t>(file.rate())) + "/s" : "–");
   ImGui::TableNextColumn();

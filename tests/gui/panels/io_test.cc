@@ -106,6 +106,39 @@ TEST(IoModelTest, AFileThatIsSlowToDecodeIsFirstOfAllThatWereReadAndDecoded) {
   EXPECT_TRUE(io.decoded) << "the table then has a total for each file";
 }
 
+// The first files of the table were those of the first sample of each worker, which loads the
+// decoder: 21 ms.
+TEST(IoModelTest, AFileOfAWorkersFirstSampleIsNotSlowToDecode) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const StringId file = data.Intern("/data/train/0.jpg");
+  double loading = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    const auto first = std::find_if(spans.begin(), spans.end(), [](const traces::Span& span) {
+      return span.stage == traces::StageId::kDecode;
+    });
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kRead) span.sample = wire::kNoSample;
+      if (span.stage != traces::StageId::kDecode) continue;
+      span.sample = wire::kNoSample;
+      span.duration = TimeNs{span.duration.value / (&span == &*first ? 1 : 100)};
+      if (&span == &*first) loading += Seconds(span.duration);
+    }
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const IoModel io = IoOf(document);
+  const auto found = std::find_if(io.files.begin(), io.files.end(),
+                                  [&](const FileRow& row) { return row.object == file; });
+  ASSERT_NE(found, io.files.end());
+  EXPECT_NEAR(found->first_decode, loading, 1e-6);
+  EXPECT_GT(loading, 0);
+  EXPECT_LT(found->decode, loading / 2);
+  EXPECT_LT(io.files[0].total() - found->total(), loading / 2) << "it is like the others";
+  EXPECT_TRUE(found->total_known()) << "it was decoded for other samples too";
+  FileRow once;
+  once.first_decode = 0.02;
+  EXPECT_FALSE(once.total_known());
+}
+
 TEST(IoModelTest, IdsOfSamplesAreWholeOrLeftOut) {
   FileRow file;
   EXPECT_EQ(SamplesText(file, 3), "–");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,6 +140,45 @@ TEST(StageCellsTest, APartThatIsTooLongDoesNotTakeThoseAfterItAway) {
   EXPECT_EQ(in(12), "12.jpg …");
   EXPECT_EQ(in(5), "");
   EXPECT_EQ(FittingParts({}, [](const std::string&) { return true; }), "");
+}
+
+// "27.0 ms 00534.jpg" was first in the list: the first sample of a worker, which loads the decoder.
+TEST(StageCellsTest, ACallInTheFirstSampleOfAWorkerSaysSo) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  for (std::vector<traces::Span>& spans : data.spans) {
+    bool first = true;
+    for (traces::Span& span : spans) {
+      if (span.stage != StageId::kDecode) continue;
+      if (!first) span.duration.value /= 10;
+      first = false;
+    }
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const traces::Trace& trace = *document.trace;
+  const auto tail_of = [&](std::optional<TimeRange> range) {
+    return FindTail({&trace, range}, *document.analysis, {.id = {StageId::kDecode, {}}});
+  };
+  const Tail tail = tail_of(std::nullopt);
+  ASSERT_GT(tail.calls.size(), 3U);
+  EXPECT_TRUE(tail.calls[0].first);
+  EXPECT_TRUE(tail.calls[1].first) << "of the other worker";
+  EXPECT_FALSE(tail.calls[2].first);
+  const std::int64_t length = document.timeline->length;
+  for (const Call& call : tail_of(TimeRange{length / 2, length}).calls) {
+    EXPECT_FALSE(call.first) << "not the first of the run";
+  }
+  Call call = tail.calls[0];
+  const std::int32_t worker =
+      trace.processes()[trace.threads()[call.thread.value].process.value].worker_id;
+  const std::string number = std::to_string(worker);
+  const auto says = [&](Language language, const std::string& words) {
+    const auto parts = CallParts(trace, {}, call, "", false, language);
+    return std::find(parts.begin(), parts.end(), words) != parts.end();
+  };
+  EXPECT_TRUE(says(Language::kEnglish, "first sample of worker " + number));
+  EXPECT_TRUE(says(Language::kChinese, "工作进程 " + number + " 的首个样本"));
+  call.first = false;
+  EXPECT_FALSE(says(Language::kEnglish, "first sample of worker " + number));
 }
 
 }  // namespace
