@@ -266,7 +266,10 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
   diagnosis.whole_run = StartCounts(loader, run, diagnosis);
-  if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
+  if (diagnosis.whole_run) {
+    diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
+    CountWholeLives(run, loader.signals);
+  }
   TellGains(loader, !unseen, diagnosis);
   NameByToldGains(loader, diagnosis);
   if (!unseen) KeepBelowCeiling(loader, diagnosis);

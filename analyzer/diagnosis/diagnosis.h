@@ -31,11 +31,12 @@ namespace penstock::analyzer {
 
 // Signs of trouble that a mean hides. Fractions, unless noted; 0 where they do not apply.
 struct Signals {
-  double head_of_line = 0;     // share of the wait in which a later batch was finished
-  double worker_busy = 0;      // share of the workers' time spent in fetches, in the steady windows
-  double worker_idle = 0;      // share of the workers' time spent waiting for an index, over the
-                               // whole recording
-  double wall_per_cpu = 0;     // wall over CPU time of fetches; 1: all computing; 0: not known
+  double head_of_line = 0;  // share of the wait in which a later batch was finished
+  double worker_busy = 0;   // share of the workers' time spent in fetches, in the steady windows;
+                            // if Diagnosis::whole_run, of the workers' lives
+  double worker_idle = 0;   // share of the workers' time spent waiting for an index, over the
+                            // whole recording
+  double wall_per_cpu = 0;  // wall over CPU time of fetches; 1: all computing; 0: not known
   double batch_variation = 0;  // standard deviation over mean of the fetch times
   double startup = 0;          // share of the run: making iterators, waiting for first batches
   double startup_time = 0;     // seconds

@@ -105,6 +105,20 @@ double StartupTime(const LoaderRun& run, const SteadyState& steady) {
 
 }  // namespace
 
+void CountWholeLives(const LoaderRun& run, Signals& signals) {
+  double busy = 0;
+  double idle = 0;
+  double life = 0;
+  for (const WorkerRun& worker : run.workers) {
+    busy += worker.busy;
+    idle += worker.idle;
+    life += worker.life();
+  }
+  if (run.config.num_workers <= 0 || !(busy > 0)) return;
+  signals.worker_busy = busy / life;
+  signals.worker_idle = idle / life;
+}
+
 Signals MeasureSignals(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Signals signals;
   if (run.batches.empty()) return signals;

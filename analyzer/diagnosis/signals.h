@@ -10,4 +10,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Signals MeasureSignals(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady);
 
+// Sets worker_busy and worker_idle to shares of the workers' lives, for a diagnosis of the whole
+// run.
+void CountWholeLives(const LoaderRun& run, Signals& signals);
+
 }  // namespace penstock::analyzer

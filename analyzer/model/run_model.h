@@ -5,6 +5,7 @@
 // those of the trace. Immutable once built; safe from several threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,12 @@ struct WorkerRun {
   std::int64_t seen = kNever;   // the first span of its thread; not set for sample threads
   std::int64_t first = kNever;  // start of its first fetch or sample, in part or not
   std::int64_t last = kNever;
+
+  // Seconds from its first fetch to its last, or of its busy and idle time if that is longer.
+  [[nodiscard]] double life() const {
+    const bool lived = first != kNever && last > first;
+    return std::max(lived ? Seconds(TimeNs{last - first}) : 0, busy + idle);
+  }
 };
 
 // How the loop of a training process uses a loader beside others.

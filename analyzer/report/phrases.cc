@@ -76,6 +76,8 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
   const bool workers = config.num_workers > 0;
   // Without spans of the workers, both shares are 0, and nothing is known of them.
   const bool seen = workers && signals.worker_busy + signals.worker_idle > 0;
+  const bool windows = !diagnosis.whole_run;  // the busy time is of steady windows
+  const bool lasts = diagnosis.loader->steady.lasts();
   return Say<words::kLoader>(
       GiveIf<"name">(!run.name.empty(), run.name),
       Give<"kind">(config.package.empty() ? config.kind : config.package),
@@ -86,6 +88,7 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
       GiveIf<"epochs">(run.epochs.size() > 1, run.epochs.size()),
       Give<"made_anew">(config.made_anew), Give<"inferred">(run.inferred),
       GiveIf<"busy">(seen, signals.worker_busy), GiveIf<"idle">(seen, signals.worker_idle),
+      Give<"steady">(windows && lasts), Give<"filled">(windows && !lasts),
       GiveIf<"cpu">(cpu.known, cpu.used), Give<"at_least">(!cpu.from_counters),
       GiveIf<"cores">(cpu.known, cpu.cores),
       GiveIf<"core_wait">(cpu.core_wait >= kToldCoreWait, cpu.core_wait),

@@ -205,10 +205,8 @@ class CardMaker {
     const bool waits = cpu.core_wait >= analyzer::kToldCoreWait;
     return {Say(Text::kWorkersBusy),
             analyzer::PercentText(busy),
-            "",
-            Beside(waits ? Fill(Text::kWaitingForCore, analyzer::PercentText(cpu.core_wait))
-                   : loader().steady.steady ? Say(Text::kInSteadyPart)
-                                            : "",
+            diagnosis_.whole_run ? Say(Text::kOverWholeRun) : PartOfRun(),
+            Beside(waits ? Fill(Text::kWaitingForCore, analyzer::PercentText(cpu.core_wait)) : "",
                    cores),
             Tone::kPlain,
             busy};

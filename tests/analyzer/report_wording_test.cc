@@ -53,6 +53,10 @@ TEST(ReportWordingTest, TwoLoadersAreBoth) {
 TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
   Report report = Reported({});
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "workers busy"), 1u);
+  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), " % in the steady part, idle "), 1u);
+  report.diagnosis.whole_run = true;
+  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "steady part"), 0u);
+  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), " % over the whole run"), 1u);
   report.diagnosis.loader->signals.worker_busy = report.diagnosis.loader->signals.worker_idle = 0;
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "busy"), 0u);
 }

@@ -227,9 +227,7 @@ WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
   line.busy = worker.busy;
   line.cpu = std::min(worker.cpu, worker.busy);
   line.idle = worker.idle;
-  const bool lived = worker.first != analyzer::kNever && worker.last > worker.first;
-  const double life = lived ? static_cast<double>(worker.last - worker.first) * 1e-9 : 0;
-  line.life = std::max(life, worker.busy + worker.idle);
+  line.life = worker.life();
   if (worker.batches > 0) line.batch = worker.busy / static_cast<double>(worker.batches);
   if (const auto found = startups.find(line.process); found != startups.end()) {
     line.startup = found->second;

@@ -45,6 +45,7 @@
   X(kRankIsOne, "rank {} (of 0 to {})", "rank {}（共 0 至 {}）") \
   X(kRanksTogether, "all ranks {} {}", "所有 rank 合计 {} {}") \
   X(kInSteadyPart, "in the steady part", "稳定阶段") \
+  X(kOverWholeRun, "over the whole run", "全程") \
   X(kAfterFilling, "after the queues have filled", "队列填满后") \
   X(kGpuOfTheTime, "{} of all time: {}", "占全部时间的 {}：{}") \
   X(kGpuMostlyUnknown, "{} of all time: {}; {}: {}", "占全部时间的 {}：{}；另有 {}：{}") \
