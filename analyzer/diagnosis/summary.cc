@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "analyzer/diagnosis/base.h"
+#include "analyzer/diagnosis/outside_experiments.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
+#include "analyzer/words/probes.h"
 #include "analyzer/words/ranks.h"
 #include "analyzer/words/verdict.h"
 #include "analyzer/words/verdict_feed.h"
@@ -36,7 +38,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const auto wait = Give<"wait">(diagnosis.wait_fraction);
   const double base = diagnosis.base_rate();
   const auto rate = Give<"rate">(base);
-  const auto unit = Give<"unit">(RateUnit(diagnosis));
+  const auto unit = Give<"unit">(SteadyUnit(diagnosis, loader));
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
     return Say<words::kUnseen>(wait, rate, unit, Give<"much">(diagnosis.wait_fraction >= kHeldBack),
                                Give<"unsure">(diagnosis.confidence < kLittleConfidence));
@@ -78,7 +80,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     case Factor::kStartup:
       return Say<words::kStartingUp>(
           Give<"startup">(loader.signals.startup), gain, Give<"rate">(diagnosis.whole_rate),
-          GiveIf<"free">(speedup <= kMostTimes, diagnosis.whole_rate * speedup), unit);
+          GiveIf<"free">(speedup <= kMostTimes, diagnosis.whole_rate * speedup),
+          Give<"unit">(RateUnit(diagnosis)));
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default: {
@@ -334,6 +337,13 @@ Statement PartOf(Factor factor, const StageTable& stages, bool helped) {
 Statement RateUnit(const Diagnosis& diagnosis) {
   if (diagnosis.run.has_loader()) return RateUnit(diagnosis.run.loader().samples_known);
   return diagnosis.samples_known ? Say<words::kSamplesPerSecond>() : Say<words::kImagesPerSecond>();
+}
+
+Statement SteadyUnit(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
+  auto when = OutsideExperiments(diagnosis.run.loader(), loader.steady);
+  if (!when) return RateUnit(diagnosis);
+  return Say<words::kRateOutside>(Give<"unit">(RateUnit(diagnosis)),
+                                  Give<"when">(*std::move(when)));
 }
 
 Statement RateUnit(bool samples_known) {

@@ -18,6 +18,8 @@ namespace penstock::analyzer {
 // that were recorded, and on CpuLoad::helped.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages, bool helped);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
+// The unit of the steady rate. If there were experiments: "samples/s before the experiments".
+[[nodiscard]] Statement SteadyUnit(const Diagnosis& diagnosis, const LoaderDiagnosis& loader);
 // The unit of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);
 // The name of the base in JSON.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/base.h"
+#include "analyzer/diagnosis/outside_experiments.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
@@ -28,6 +29,7 @@ Statement ThroughputOf(const Diagnosis& diagnosis) {
       GiveIf<"low">(loader, steady.rate.low), GiveIf<"high">(loader, steady.rate.high),
       GiveIf<"batch_rate">(loader && diagnosis.run.loader().samples_known, diagnosis.batch_rate),
       GiveIf<"steady">(steady.lasts(), steady.batches),
+      Give<"when">(loader ? OutsideExperiments(diagnosis.run.loader(), steady) : std::nullopt),
       GiveIf<"batches">(loader, loader ? diagnosis.run.loader().batches.size() : 0),
       GiveIf<"whole">(loader, diagnosis.whole_rate),
       Give<"probed">(loader && !diagnosis.run.loader().probes.empty()),

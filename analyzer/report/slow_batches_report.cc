@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/diagnosis/outside_experiments.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/slow_batches.h"
@@ -33,22 +34,24 @@ std::optional<std::string> LoaderOfBatches(const RunModel& run) {
   return others && !name.empty() ? std::optional(name) : std::nullopt;
 }
 
-bool WasProbed(const Diagnosis& diagnosis) {
-  return !diagnosis.run.loader().probes.empty();
+// When the compared batches were made, in a run with experiments.
+std::optional<Statement> WhenMade(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return std::nullopt;
+  return OutsideExperiments(diagnosis.run.loader(), diagnosis.loader->steady);
 }
 
 Statement NoSlowBatches(const Report& report) {
   const ComparedBatches& all = report.compared_batches;
   const auto loader = Give<"loader">(LoaderOfBatches(report.diagnosis.run));
   const auto rank = RankOfBatches(report.diagnosis);
-  const bool probed = WasProbed(report.diagnosis);
+  auto when = WhenMade(report.diagnosis);
   if (all.batches < ComparedBatches::kFewest) {
     return Say<words::kFewToCompare>(Give<"least">(ComparedBatches::kFewest), loader,
                                      Give<"rank">(rank), Give<"batches">(all.batches),
-                                     Give<"probed">(probed));
+                                     Give<"when">(std::move(when)));
   }
   return Say<words::kNoSlowBatches>(Give<"even">(all.IsEven()), Give<"batches">(all.batches),
-                                    loader, Give<"rank">(rank), Give<"probed">(probed),
+                                    loader, Give<"rank">(rank), Give<"when">(std::move(when)),
                                     Give<"slowest">(all.slowest), Give<"median">(all.median));
 }
 
@@ -64,7 +67,7 @@ Statement SlowBatchesOf(const Report& report) {
   return Say<words::kSlowBatches>(
       Give<"one">(found.slow == 1), Give<"slow">(found.slow), Give<"batches">(found.batches),
       Give<"loader">(LoaderOfBatches(report.diagnosis.run)),
-      Give<"rank">(RankOfBatches(report.diagnosis)), Give<"probed">(WasProbed(report.diagnosis)),
+      Give<"rank">(RankOfBatches(report.diagnosis)), Give<"when">(WhenMade(report.diagnosis)),
       Give<"times">(found.times), Give<"median">(found.median), Give<"share">(found.share),
       GiveIf<"stage">(found.stage != traces::StageId::kNone, traces::StageName(found.stage)),
       Give<"waits">(found.waits), Give<"crowded">(crowded),

@@ -7,6 +7,13 @@
 
 namespace penstock::analyzer::words {
 
+// Which batches a figure is of that is not one of experiments.
+inline constexpr Message kOutsideExperiments{
+    "probe.outside", "[both?before and after|[after?after|before]] the experiments",
+    "实验[both?前后|[after?之后|之前]]"};
+inline constexpr Message kRateOutside{"unit.outside", "{unit:words} {when:words}",
+                                      "{unit:words}，{when:words}"};
+
 inline constexpr Message kProbed{
     "probe.factor",
     "{factor:name} {speed:3g} times as fast: [predicted {predicted:.2}x ({from:.2}..{to:.2}), ]"

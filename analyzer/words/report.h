@@ -21,12 +21,14 @@ inline constexpr Message kNoBatchAndNoImage{
 inline constexpr Message kThroughput{
     "throughput",
     "{rate:rate} {unit:words}[ ({low:rate}..{high:rate})[, {batch_rate:rate} batches/s]"
-    "[steady?, steady over {steady:count} of {batches:count} batches|, NOT steady: {batches:count} "
+    "[steady?, steady over {steady:count} of {batches:count} batches[ {when:words}]|, NOT steady: "
+    "{batches:count} "
     "batches]; whole run {whole:rate}"
     "[probed?, with experiments that slow it down][; {pauses:count} pauses of {paused:duration} "
     "left out]]",
     "{rate:rate} {unit:words}[（{low:rate} 至 {high:rate}）[，{batch_rate:rate} 批/秒]"
-    "[steady?，{batches:count} 批中 {steady:count} 批稳定|，未稳定：共 {batches:count} 批]；全程 "
+    "[steady?，{batches:count} 批中[{when:words}的] {steady:count} 批稳定|，未稳定：共 "
+    "{batches:count} 批]；全程 "
     "{whole:rate}[probed?（含放慢运行的实验）][；略去 {pauses:count} 次停顿，共 "
     "{paused:duration}]]"};
 

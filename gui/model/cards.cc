@@ -110,7 +110,8 @@ class CardMaker {
                                ShortNumber(diagnosis_.whole_rate)));
     }
     if (shown_) line = Beside(line, RankWords());
-    return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
+    const std::string unit = Render(analyzer::SteadyUnit(diagnosis_, loader()), language_);
+    return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit, line};
   }
 
   // Which part of the run the share of waiting is of; "" where its unit says so. The stage table is
