@@ -297,6 +297,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
     memory.shared_bytes = median(&WorkerMemory::shared_bytes);
     memory.growth.batches = median(&WorkerMemory::batches);
     memory.watched = median(&WorkerMemory::watched);
+    memory.growth.foreseeable = memory.attributed || SeenLongEnough(memory.watched);
   }
   if (const auto loop = processes.find(run.config.consumer.value); loop != processes.end()) {
     const CounterSeries* held = Find(loop->second, "rss_anon_bytes");

@@ -48,7 +48,7 @@ GrowingWorkers FindGrowingWorkers(const MemoryModel& memory) {
   std::vector<Growth> copied;
   std::vector<Growth> fresh;
   for (const WorkerMemory& worker : memory.workers) {
-    if (0.8 * worker.watched < kLeastGrowthTime) continue;
+    if (!SeenLongEnough(worker.watched)) continue;
     growing.told = true;
     if (worker.copied.certain()) copied.push_back(worker.copied);
     if (worker.fresh.certain()) fresh.push_back(worker.fresh);
@@ -79,7 +79,7 @@ Interval Growth::After(double batches) const {
 }
 
 Interval WorkerGrowth::Change(int workers) const {
-  if (workers <= 0 || horizon <= 0) return {};
+  if (workers <= 0 || horizon <= 0 || !foreseeable) return {};
   Interval change;
   for (const Growth* part : {&copied, &fresh}) {
     const Interval then = part->After(horizon / workers);
@@ -106,7 +106,7 @@ std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
   const auto more = [&](double seconds, double Interval::*end) {
     double bytes = at_once;
     if (trainer.certain()) bytes += std::max(0.0, trainer.per_second.*end) * seconds;
-    if (count <= 0 || batch_rate <= 0) return bytes;
+    if (count <= 0 || batch_rate <= 0 || !growth.foreseeable) return bytes;
     double made = growth.batches + batch_rate * seconds / count;
     if (ends_with_epoch && growth.horizon > 0) {
       made = std::min(made, std::max(growth.batches, growth.horizon / count));

@@ -57,11 +57,14 @@ struct WorkerGrowth {
                        // has more batches, those of the recording; 0: not known
   double ahead = 0;    // batches that a worker may have made by its last sample but that `batches`
                        // lacks, because they were not delivered
+  bool foreseeable = false;  // the growth can be forecast: its cause is known, or it was seen long
+                             // enough (SeenLongEnough)
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
   // The change of a worker's private memory, in bytes: from the last sample of the median worker to
-  // the moment when `workers` workers together have made the batches of the horizon.
+  // the moment when `workers` workers together have made the batches of the horizon. 0 if the
+  // growth is not foreseeable.
   [[nodiscard]] Interval Change(int workers) const;
 };
 
@@ -115,6 +118,11 @@ struct MemoryModel {
 // A rate of growth is reported for a worker only if its samples after the first fifth span at least
 // this many seconds: a slope over a few seconds does not predict a minute.
 inline constexpr double kLeastGrowthTime = 20;
+
+// Whether samples over `watched` seconds, without their first fifth, span that time.
+[[nodiscard]] constexpr bool SeenLongEnough(double watched) {
+  return 0.8 * watched >= kLeastGrowthTime;
+}
 
 // The workers that grow, among those whose samples span the time that kLeastGrowthTime asks for.
 // Growth without a known cause counts as copied.

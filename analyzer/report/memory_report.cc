@@ -63,6 +63,7 @@ Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory,
       Give<"whole">(forecast.worker.estimate > 0),
       Give<"horizon">(ranges && memory.growth.horizon > 0 ? std::optional(HorizonOf(memory.growth))
                                                           : std::nullopt),
+      Give<"unforeseen">(memory.known && !memory.growth.foreseeable),
       Give<"shared_bytes">(shares ? std::optional(forecast.shared) : std::nullopt),
       Give<"size_bytes">(sized ? std::optional(memory.shared.size) : std::nullopt),
       GiveIf<"ranks">(memory.ranks > 1, memory.ranks),

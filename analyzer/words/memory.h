@@ -34,14 +34,16 @@ inline constexpr Message kMemoryOfSetting{
     "{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?of "
     "private memory with [several?their|its] batches|for batches (the workers' own memory is not "
     "known: RSS contains "
-    "shared memory)][, {loaders:count} loaders together][ {horizon:words}][; /dev/shm should have "
+    "shared memory)][, {loaders:count} loaders together][ {horizon:words}][unforeseen?; whether "
+    "[several?they grow|it grows] is not known from so short a recording][; /dev/shm should have "
     "room for {shared_bytes:bytes} (a third of it in reserve[; [ranks?it gives each of "
     "{ranks:count} ranks|its size is] {size_bytes:bytes}])][; memory of the {limit_of:words} runs "
     "out {when:words}]",
     "[suggested?建议：]{workers:count} 个工作进程，预取 "
     "{prefetch:count}：{total_bytes:bytes}[（{low_bytes:bytes} 至 "
     "{high_bytes:bytes}）][whole?的私有内存，含批次|，仅批次（工作进程自身的内存未知：RSS "
-    "含共享内存）][，{loaders:count} 个加载器合计][，{horizon:words}][；/dev/shm 应有 "
+    "含共享内存）][，{loaders:count} 个加载器合计][，{horizon:words}][unforeseen?；录制时间太短，"
+    "无法判断是否增长][；/dev/shm 应有 "
     "{shared_bytes:bytes} 的空间（其中三分之一为余量[，[ranks?/dev/shm 为 {ranks:count} 个 rank "
     "各提供|其容量为] {size_bytes:bytes}]）][；{limit_of:words}的内存预计{when:words}耗尽]",
     "several"};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,36 @@ TEST(MemoryReportTest, ARateOfGrowthIsSaidOnlyOfWorkersThatWereSeenLongEnough) {
   EXPECT_NE(grows.find("; each grows by "), std::string::npos) << grows;
   const std::string flat = NoteOfWorkers(WithMemory(LongRun(), Flat));
   EXPECT_NE(flat.find("; none grows"), std::string::npos) << flat;
+}
+
+// Only the whole private memory was recorded, not whether it was shared before. A slope over 1.8 s
+// made "224 MB (223 MB to 224 MB) at the end of an epoch", where the table of workers said that
+// nothing is known of growth.
+TEST(MemoryReportTest, GrowthOfUnknownCauseIsForecastOnlyWhereItWasSeenLongEnough) {
+  const auto with_uss = [](const Synthetic& run) {
+    traces::TraceData data = WithMemory(run, testing::Leaking);
+    std::erase_if(data.counters, [&](const traces::CounterSample& sample) {
+      const std::string_view name = data.strings[sample.name.value];
+      return sample.process.value != 0 && name != "uss_bytes";
+    });
+    return Diagnose(*traces::MakeTrace(std::move(data)));
+  };
+  const Diagnosis brief = with_uss(TwoWorkers());
+  ASSERT_TRUE(brief.loader->memory.growth.copied.certain());
+  ASSERT_FALSE(brief.loader->memory.attributed);
+  for (const MemoryForecast& forecast : MemoryForecasts(brief)) {
+    EXPECT_DOUBLE_EQ(forecast.total.low, forecast.total.high);
+    EXPECT_FALSE(forecast.out_of_memory);
+  }
+  const std::string note = English(MemoryNotes(brief)[1].statement);
+  EXPECT_NE(note.find("; whether they grow is not known from so short a recording"),
+            std::string::npos)
+      << note;
+  EXPECT_EQ(note.find("at the end of an epoch"), std::string::npos) << note;
+  const Diagnosis seen = with_uss(LongRun());
+  EXPECT_TRUE(seen.loader->memory.growth.foreseeable);
+  const std::string known = English(MemoryNotes(seen)[1].statement);
+  EXPECT_EQ(known.find("so short a recording"), std::string::npos) << known;
 }
 
 TEST(MemoryReportTest, WorkersThatDifferAreNotSpokenOfAsOne) {

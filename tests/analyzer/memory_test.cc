@@ -214,6 +214,8 @@ TEST(MemoryGrowthTest, TheIntervalOfAChangeHoldsItsEstimate) {
   growth.copied.limit = 100e6;
   growth.batches = 60;
   growth.horizon = 100;
+  EXPECT_EQ(growth.Change(1).high, 0) << "not foreseeable";
+  growth.foreseeable = true;
   const Interval change = growth.Change(1);
   EXPECT_NEAR(change.estimate, 40e6, 1);
   EXPECT_NEAR(change.low, 0, 1);      // at 2 MB per batch the limit is already reached
