@@ -231,7 +231,10 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.memory.copied = MeasureCopiedMemory(diagnosis.run, run, cost ? cost->page : 4096);
   loader.facts.growth = loader.memory.growth;
   // Memory grows from the workers' private memory, which holds no pages of files.
-  if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
+  if (loader.memory.attributed) {
+    loader.facts.worker_bytes = loader.memory.private_bytes;
+    loader.facts.read = {};
+  }
   loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);
   if (!(loader.facts.batch_bytes > 0)) loader.facts.batch_bytes = loader.material.batch_bytes();

@@ -35,7 +35,8 @@ double BatchBytes(const LoaderRun& run) {
   return Median(std::move(sizes));
 }
 
-double PeakWorkerBytes(const RunModel& model, ProcessId consumer) {
+WorkersRead ReadWorkers(const RunModel& model, ProcessId consumer) {
+  WorkersRead read;
   std::vector<double> most;
   for (const CounterSeries& series : model.counters) {
     const std::size_t process = series.process.value;
@@ -43,8 +44,11 @@ double PeakWorkerBytes(const RunModel& model, ProcessId consumer) {
     if (process >= model.roles.size() || model.roles[process] != wire::kRoleWorker) continue;
     if (model.consumer_of[process] != consumer) continue;
     most.push_back(*std::max_element(series.value.begin(), series.value.end()));
+    read.readings += series.value.size();
   }
-  return Median(std::move(most));
+  read.workers = most.size();
+  read.bytes = Median(std::move(most));
+  return read;
 }
 
 }  // namespace penstock::analyzer

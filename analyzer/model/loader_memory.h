@@ -4,6 +4,8 @@
 // memory they may take. Pure.
 #pragma once
 
+#include <cstddef>
+
 #include "analyzer/model/run_model.h"
 
 namespace penstock::analyzer {
@@ -32,8 +34,16 @@ struct Budget {
 // batch.
 [[nodiscard]] double FilledBatchBytes(const RunModel& model, const LoaderRun& run);
 
-// The median, over the workers of `consumer`, of each worker's greatest private memory; 0 if it was
-// not recorded.
-[[nodiscard]] double PeakWorkerBytes(const RunModel& model, ProcessId consumer);
+// The private memory of workers, as far as it was read.
+struct WorkersRead {
+  double bytes = 0;          // the median of each worker's greatest memory; 0: never read
+  std::size_t workers = 0;   // that were read at least once
+  std::size_t readings = 0;  // of all of them
+
+  // Whether the figure is a rough one: fewer readings of a worker show no peak.
+  [[nodiscard]] bool few() const { return readings > 0 && readings < 4 * workers; }
+};
+// Reads the counters of the workers of `consumer`.
+[[nodiscard]] WorkersRead ReadWorkers(const RunModel& model, ProcessId consumer);
 
 }  // namespace penstock::analyzer

@@ -57,6 +57,7 @@ void DescribeNeeds(const LoaderDiagnosis& loader, const PlanCost& before, PlanSt
   cost.ram = step.predicted.ram;
   cost.workers = step.setting.workers;
   cost.batches_alone = cost.workers > 0 && !(loader.facts.worker_bytes > 0);
+  cost.rough = cost.workers > 0 && loader.facts.read.few();
   cost.cached = before.cached || step.id == "ram_cache";
   cost.other_workers = cost.workers != before.workers;
   cost.ram_before = before.ram;

@@ -29,6 +29,7 @@ struct PlanCost {
   std::uint64_t ram = 0;         // bytes of batches, workers and caches
   bool batches_alone = false;    // `ram` holds only batches and caches, because the workers' own
                                  // memory is not known
+  bool rough = false;            // `ram` comes from few readings of the workers
   bool cached = false;           // `ram` holds the data set too
   int workers = 0;               // processes, or threads, that make batches
   bool other_ram = true;         // `ram` is not that of the run before the step

@@ -326,7 +326,8 @@ LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   facts.pinned = run.config.pin_memory;
   facts.descriptors = run.config.descriptors;
   facts.most_workers = MostUsefulWorkers(run);
-  facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);
+  facts.read = ReadWorkers(model, run.config.consumer);
+  facts.worker_bytes = facts.read.bytes;
   return facts;
 }
 

@@ -21,6 +21,7 @@
 
 #include "analyzer/memory/fresh_memory.h"
 #include "analyzer/memory/memory_growth.h"
+#include "analyzer/model/loader_memory.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/predict/attribution.h"
 #include "analyzer/simulate/pipeline.h"
@@ -49,6 +50,7 @@ struct LoaderFacts {
   double batch_bytes = 0;   // bytes of one collated batch; 0: not known
   double batch_size = 0;    // samples in one batch
   double worker_bytes = 0;  // private memory of one worker process; 0: not known
+  WorkersRead read;         // the readings behind worker_bytes; empty if MemoryModel gives it
   WorkerGrowth growth;      // of worker_bytes
   FreshMemory fresh;        // for the main loader
   bool shares = true;       // batches pass through /dev/shm

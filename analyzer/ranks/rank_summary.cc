@@ -176,7 +176,7 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
                                ? BatchBytes(loader) * rank.workers * (rank.prefetch + 1)
                                : BatchBytes(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
     host.workers += each * rank.workers;
-    const double worker = PeakWorkerBytes(run, loader.config.consumer);
+    const double worker = ReadWorkers(run, loader.config.consumer).bytes;
     if (rank.workers > 0 && processes && worker <= 0) unknown.insert(rank.host);
     host.memory += each * (rank.workers * worker + batches);
     if (processes) host.shared += each * kSharedMargin * batches;

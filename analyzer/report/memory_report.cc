@@ -47,8 +47,10 @@ Statement WorkersOf(const MemoryModel& memory) {
 }
 
 // `loaders`: the number of loaders that the loop uses together.
-Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory,
+Statement SettingOf(const MemoryForecast& forecast, const LoaderDiagnosis& loader,
                     std::size_t loaders) {
+  const MemoryModel& memory = loader.memory;
+  const WorkersRead& read = loader.facts.read;
   const bool ranges = forecast.total.high > forecast.total.low;
   const auto if_ranges = [&](double bytes) { return ranges ? std::optional(bytes) : std::nullopt; };
   const bool shares = forecast.shared > 0;
@@ -60,7 +62,8 @@ Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory,
       Give<"prefetch">(forecast.prefetch), Give<"total_bytes">(forecast.total.estimate),
       Give<"low_bytes">(if_ranges(forecast.total.low)),
       Give<"high_bytes">(if_ranges(forecast.total.high)),
-      Give<"whole">(forecast.worker.estimate > 0),
+      Give<"whole">(forecast.worker.estimate > 0), GiveIf<"read">(read.few(), read.workers),
+      GiveIf<"readings">(read.few(), read.readings),
       Give<"horizon">(ranges && memory.growth.horizon > 0 ? std::optional(HorizonOf(memory.growth))
                                                           : std::nullopt),
       Give<"unforeseen">(memory.known && !memory.growth.foreseeable),
@@ -185,8 +188,8 @@ std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis) {
   for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
     const bool short_of = forecast.out_of_memory.has_value() || !forecast.fits_shared;
-    notes.push_back(
-        {SettingOf(forecast, memory, loaders), short_of ? Severity::kCritical : Severity::kInfo});
+    notes.push_back({SettingOf(forecast, *diagnosis.loader, loaders),
+                     short_of ? Severity::kCritical : Severity::kInfo});
   }
   if (memory.trainer.certain()) {
     const Interval& rate = memory.trainer.per_second;

@@ -184,6 +184,7 @@ Statement CostOf(const PlanStep& step) {
       GiveIf<"ram">(cost.other_ram && cost.ram > 0, cost.ram),
       GiveIf<"before">(cost.ram_before > 0, cost.ram_before),
       Give<"batches">(cost.batches_alone || cost.workers == 0), Give<"cached">(cost.cached),
+      Give<"rough">(cost.rough),
       Give<"same">(cost.ram > 0 && !cost.other_ram && !cost.other_workers),
       GiveIf<"disk">(cost.disk > 0, cost.disk));
 }

@@ -154,6 +154,10 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   }
   if (auto reads = NoteOfReads(diagnosis, request)) notes.push_back(*std::move(reads));
   if (!loader.cpu.known) notes.push_back(Say<words::kNoCpuTimes>());
+  if (const WorkersRead& read = loader.facts.read; read.few()) {
+    notes.push_back(
+        Say<words::kRoughMemory>(Give<"readings">(read.readings), Give<"read">(read.workers)));
+  }
   const auto most = std::max_element(request.workers.begin(), request.workers.end());
   if (most != request.workers.end()) {
     const int recorded = diagnosis.run.loader().config.num_workers;

@@ -25,6 +25,10 @@ inline constexpr Message kNoHandover{
     "for the workers themselves",
     "此次录制没有工作进程：预测假设每个批次在工作进程和训练进程中各需 0.8 "
     "ms，工作进程为每个批次申请新内存，且工作进程自身不占内存"};
+inline constexpr Message kRoughMemory{
+    "assumed.rough-memory",
+    "memory is a rough figure: it comes from {readings:count reading} of {read:count worker}",
+    "内存为约数：仅依据 {read:count} 个工作进程的 {readings:count} 次读数"};
 inline constexpr Message kOtherBatchAndStep{
     "assumed.batch-and-step",
     "the prediction assumes that everything but the step costs as much per sample as now",

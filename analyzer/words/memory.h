@@ -31,8 +31,9 @@ inline constexpr Message kMemoryGrowth{
 inline constexpr Message kMemoryOfSetting{
     "memory.setting",
     "[suggested?suggested, ]{workers:count worker}, prefetch {prefetch:count}: "
-    "{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?of "
-    "private memory with [several?their|its] batches|for batches (the workers' own memory is not "
+    "[read?about ]{total_bytes:bytes}[ ({low_bytes:bytes} to {high_bytes:bytes})] [whole?of "
+    "private memory with [several?their|its] batches[read? (from {readings:count reading} of "
+    "{read:count worker})]|for batches (the workers' own memory is not "
     "known: RSS contains "
     "shared memory)][, {loaders:count} loaders together][ {horizon:words}][unforeseen?; whether "
     "[several?they grow|it grows] is not known from so short a recording][; /dev/shm should have "
@@ -40,8 +41,9 @@ inline constexpr Message kMemoryOfSetting{
     "{ranks:count} ranks|its size is] {size_bytes:bytes}])][; memory of the {limit_of:words} runs "
     "out {when:words}]",
     "[suggested?建议：]{workers:count} 个工作进程，预取 "
-    "{prefetch:count}：{total_bytes:bytes}[（{low_bytes:bytes} 至 "
-    "{high_bytes:bytes}）][whole?的私有内存，含批次|，仅批次（工作进程自身的内存未知：RSS "
+    "{prefetch:count}：[read?约 ]{total_bytes:bytes}[（{low_bytes:bytes} 至 "
+    "{high_bytes:bytes}）][whole?的私有内存，含批次[read?（依据 {read:count} 个工作进程的 "
+    "{readings:count} 次读数）]|，仅批次（工作进程自身的内存未知：RSS "
     "含共享内存）][，{loaders:count} 个加载器合计][，{horizon:words}][unforeseen?；录制时间太短，"
     "无法判断是否增长][；/dev/shm 应有 "
     "{shared_bytes:bytes} 的空间（其中三分之一为余量[，[ranks?/dev/shm 为 {ranks:count} 个 rank "

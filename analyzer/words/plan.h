@@ -144,12 +144,13 @@ inline constexpr Message kPlanWithNext{"plan.with-next", "gains only together wi
 inline constexpr Message kPlanCostIs{
     "plan.cost",
     "cost: [lines?about {lines:count line} of code|no line of code][, {workers:count worker}]"
-    "[, RAM {ram:bytes}[before? instead of {before:bytes}] [batches?for batches[cached? and the "
+    "[, RAM [rough?about ]{ram:bytes}[before? instead of {before:bytes}] [batches?for "
+    "batches[cached? and the "
     "data set| alone]|for workers[cached?, batches and the data set| and batches]]][same?, workers "
     "and memory stay][, disk {disk:bytes}]",
     "代价：[lines?约 {lines:count} 行代码|无需改代码][，{workers:count} "
     "个工作进程][，[batches?[cached?批次和数据集的内存|仅批次的内存]|工作进程[cached?、批次和数据集"
-    "|和批次]的内存] {ram:bytes}[before?（原为 {before:bytes}）]]"
+    "|和批次]的内存] [rough?约 ]{ram:bytes}[before?（原为 {before:bytes}）]]"
     "[same?，工作进程和内存不变][，磁盘 {disk:bytes}]"};
 
 inline constexpr Message kPlanAtLimit{

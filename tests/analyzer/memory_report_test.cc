@@ -3,6 +3,7 @@
 // What reports and findings say about the memory of workers.
 #include "analyzer/report/memory_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -16,6 +17,8 @@
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/report/report.h"
+#include "analyzer/whatif/grid.h"
+#include "analyzer/words/assumptions.h"
 #include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_memory.h"
@@ -90,6 +93,31 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   for (const MemoryNote& note : MemoryNotes(Diagnose(*single))) all += English(note.statement);
   EXPECT_NE(all.find("1 worker, "), std::string::npos) << all;
   EXPECT_NE(all.find("with its batches"), std::string::npos) << all;
+}
+
+// "1.03 GB of private memory" came from one reading of each of five workers, none of the sixth.
+TEST(MemoryReportTest, MemoryFromSingleReadingsIsARoughFigure) {
+  traces::TraceData data = testing::MakeSynthetic(TwoWorkers());
+  testing::AddCounter(data, "uss_bytes", 1, 1500, 92'000'000);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  ASSERT_FALSE(diagnosis.loader->memory.known);
+  const auto notes = MemoryNotes(diagnosis);
+  ASSERT_FALSE(notes.empty());
+  const std::string note = English(notes.front().statement);
+  EXPECT_NE(note.find(": about "), std::string::npos) << note;
+  EXPECT_NE(note.find("their batches (from 1 reading of 1 worker)"), std::string::npos) << note;
+  EXPECT_NE(
+      Render(notes.front().statement, Language::kChinese).find("依据 1 个工作进程的 1 次读数"),
+      std::string::npos);
+  GridRequest request;
+  request.workers = request.prefetch = {2};
+  const auto grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid);
+  EXPECT_TRUE(std::any_of(grid->notes.begin(), grid->notes.end(),
+                          [](const Statement& one) { return one.Is(words::kRoughMemory); }));
+  const auto often = Diagnose(*traces::MakeTrace(WithMemory(TwoWorkers(), testing::Copying)));
+  EXPECT_FALSE(often.loader->facts.read.few());
 }
 
 TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {

@@ -150,6 +150,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.measured_within = diagnosis.base_interval();
   answer.whole_run = grid->whole_run;
   answer.batches_alone = chosen.workers > 0 && !(diagnosis.loader->facts.worker_bytes > 0);
+  answer.rough_memory = chosen.workers > 0 && diagnosis.loader->facts.read.few();
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
   answer.ranks = diagnosis.run.host.ranks;
   for (const analyzer::Configuration& one : answer.curve) {
@@ -175,6 +176,9 @@ WhatIfMemory ShownMemory(const WhatIfAnswer& answer, Language language) {
   WhatIfMemory memory;
   memory.name = batches_alone ? Text::kMemoryOfBatches : Text::kMemory;
   memory.value = bytes > 0 ? analyzer::BytesText(bytes) : "-";
+  if (bytes > 0 && answer.rough_memory) {
+    memory.value = Filled(Text::kIoAbout, language, memory.value);
+  }
   const auto add = [&](const std::string& said) {
     memory.line += (memory.line.empty() ? "" : "  ·  ") + said;
   };

@@ -70,6 +70,7 @@ struct WhatIfAnswer {
   Effect effect = Effect::kWithinDoubt;  // of `chosen`
   bool whole_run = false;                // all rates are of the whole run, as in Diagnosis
   bool batches_alone = false;  // the memory is that of batches: the workers' own is not known
+  bool rough_memory = false;   // the memory comes from few readings of the workers
   double budget = 0;           // bytes, 0: not known; the part of one rank
   int ranks = 1;               // ranks that share the machine's memory
   std::string code;            // line to paste, "" if the loader's arguments are not known

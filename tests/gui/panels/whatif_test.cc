@@ -330,6 +330,8 @@ TEST_F(WhatIfTest, MemoryOfBatchesAloneIsNotCalledTheMemoryOfTheRun) {
   memory = ShownMemory(*answer, Language::kEnglish);
   EXPECT_EQ(memory.name, Text::kMemory);
   EXPECT_EQ(memory.line, "budget 12.6 GB");
+  answer->rough_memory = true;  // "1.03 GB" came from single readings of 53 to 92 MB
+  EXPECT_EQ(ShownMemory(*answer, Language::kEnglish).value, "about " + memory.value);
   answer->chosen.fits = false;
   EXPECT_EQ(ShownMemory(*answer, Language::kChinese).line, "超出内存预算  ·  预算 12.6 GB");
 }
