@@ -28,8 +28,9 @@ inline constexpr std::string_view kDash = "–";
 [[nodiscard]] std::string CellText(const StageLine& line, StageColumn column, Language language);
 
 // The words for a call, such as "12.jpg", "sample 12", "batch 3 of epoch 0", "rank 1", "PIL.open":
-// first the file and the sample, which one looks for. `batch`: the name of its batch; "": none.
-// `ranks`: the run has several, so batches of one name.
+// first the file and the sample, which one looks for. A decode whose image another call opened
+// names both calls. `batch`: the name of its batch; "": none. `ranks`: the run has several, so
+// batches of one name.
 [[nodiscard]] std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& line,
                                                  const Call& call, const std::string& batch,
                                                  bool ranks, Language language);

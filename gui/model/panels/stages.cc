@@ -347,8 +347,10 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   const bool derived = question.id.stage == StageId::kStep && analyzer::DerivesSteps(run);
   FileAtHand at_hand;
+  StringId opener;  // of the last call that opened an image; its decode is the next call counted
   const auto offer = [&](ThreadId thread, const Counted& counted) {
     at_hand.Add(thread, counted);
+    if (counted.opening) opener = counted.span->name;
     if (counted.stage != question.id.stage) return;
     // A synthetic read is the wait before a read. It is time of the stage, but not a call.
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
@@ -360,6 +362,10 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
       Call call = CallOf(*extent.trace, thread, counted);
       call.wall = wall;
       call.file = at_hand.Of(counted);
+      if (!part && counted.opened > 0) {
+        call.opened = counted.opened;
+        call.opener = opener;
+      }
       return call;
     });
   };

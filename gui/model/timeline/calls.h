@@ -45,6 +45,9 @@ struct Call {
   SpanDetail detail;
   StringId file;       // the file of its sample; set by FindTail
   bool first = false;  // it is in the first sample of its process; set by FindTail
+  // The earlier call that opened the image which this one decodes: part of `wall`. Set by FindTail.
+  std::int64_t opened = 0;  // ns
+  StringId opener;          // its name
 };
 // Follows the reads of a thread, to name the file that a decode is of when its span does not. It is
 // the file that the thread read last for the same sample. If the thread has read several since it

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/model/panels/stage_cells.h"
 #include "gui/model/panels/stages.h"
 #include "tests/gui/panels_support.h"
 
@@ -90,6 +91,37 @@ TEST(StageFilesTest, ADecodeWithoutASampleIsOfTheOneFileThatItsThreadReadBefore)
                                      {StageId::kRead, "/data/c.txt"},
                                      {StageId::kDecode}});
   EXPECT_EQ(files, (std::vector<std::string>{"/data/a.jpg", "/data/b.jpg", ""}));
+}
+
+// The row had the time of both calls under the name of the second: "27.0 ms PIL.convert".
+TEST(StageFilesTest, ADecodeWithAnOpeningNamesBothCallsWithTheirTimes) {
+  traces::TraceData data;
+  data.processes.emplace_back().pid = 100;
+  data.threads.emplace_back().tid = 100;
+  traces::Span open;
+  open.start = TimeNs{1'000'000};
+  open.duration = TimeNs{21'500'000};
+  open.stage = StageId::kDecode;
+  open.name = data.Intern("PIL.open");
+  traces::Span convert = open;
+  convert.start = TimeNs{30'000'000};
+  convert.duration = TimeNs{5'570'000};
+  convert.name = data.Intern("PIL.convert");
+  data.spans.push_back({open, convert});
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const auto tail = [&](RowId id) {
+    return FindTail({document.trace.get(), std::nullopt}, *document.analysis, {.id = id});
+  };
+  const Tail whole = tail({StageId::kDecode, {}});
+  ASSERT_EQ(whole.calls.size(), 1U);
+  EXPECT_EQ(whole.calls[0].wall, 27'070'000);
+  EXPECT_EQ(CallParts(*document.trace, {}, whole.calls[0], "", false, Language::kEnglish),
+            std::vector<std::string>{"PIL.open 21.5 ms + PIL.convert 5.57 ms"});
+  // A row of one name has the time of that call alone.
+  const Tail part = tail({StageId::kDecode, convert.name});
+  ASSERT_EQ(part.calls.size(), 1U);
+  EXPECT_EQ(part.calls[0].wall, 5'570'000);
+  EXPECT_EQ(part.calls[0].opened, 0);
 }
 
 // The decode of a.jpg was shown with a.json, which its sample read later.
