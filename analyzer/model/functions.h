@@ -112,6 +112,9 @@ struct FunctionProfile {
   [[nodiscard]] bool IsUnusual() const {
     return mean_time > 0 && unit_time > SlowUnits::kSlow * mean_time;
   }
+  // A share of a unit's time times this is the share to show: of the time of the workers or of the
+  // loop; of the followed units alone if these tell nothing about the others.
+  [[nodiscard]] double scale() const { return IsUnusual() ? 1 : of_stage; }
 };
 
 // One for each stage that was followed: samples, collated batches, steps.

@@ -43,7 +43,7 @@ void AddCalled(const FunctionProfile& profile, const std::vector<CalledTime>& al
                std::string_view indent, const Paint& paint, std::vector<std::string>& rows) {
   constexpr std::size_t kCalled = 2;
   for (std::size_t i = 0; i < std::min(kCalled, all.size()); ++i) {
-    const double share = all[i].share * profile.of_stage;
+    const double share = all[i].share * profile.scale();
     if (share < kLeastShown) break;
     rows.push_back(paint.Dim(Row(fmt::format("{}{}()", indent, all[i].name), share)));
   }
@@ -68,14 +68,14 @@ std::vector<std::string> FunctionRows(const Report& report, const FunctionProfil
   const std::string place =
       function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
   std::vector<std::string> rows = {
-      Row("  " + place + ShortName(function.name), function.share * profile.of_stage)};
+      Row("  " + place + ShortName(function.name), function.share * profile.scale())};
   for (std::size_t i = 0; i < std::min(kLines, function.lines.size()); ++i) {
     const LineTime& line = function.lines[i];
-    if (line.share * profile.of_stage < kLeastShown) break;
+    if (line.share * profile.scale() < kLeastShown) break;
     const std::string source = SourceOf(report, function.file, line.line);
     rows.push_back(
         paint.Dim(Row(fmt::format("    line {}{}{}", line.line, source.empty() ? "" : ": ", source),
-                      line.share * profile.of_stage)));
+                      line.share * profile.scale())));
     AddCalled(profile, line.called, "      ", paint, rows);
   }
   if (function.lines.empty()) AddCalled(profile, function.called, "    ", paint, rows);
@@ -166,7 +166,7 @@ std::string FunctionsText(const Report& report, const Paint& paint, std::size_t 
     std::string rows;
     std::size_t shown = 0;
     for (const FunctionTime& function : profile.functions) {
-      if (function.share * profile.of_stage < kLeastShown || shown++ == kFunctions) break;
+      if (function.share * profile.scale() < kLeastShown || shown++ == kFunctions) break;
       for (const std::string& row : FunctionRows(report, profile, function, paint)) {
         if (most == 0) {
           if (left_out != nullptr) *left_out = true;

@@ -55,24 +55,24 @@ std::string FunctionTable(const Report& report, const FunctionProfile& profile, 
   const auto add = [&](std::string_view css, const std::string& name, double share,
                        const std::string& total, double count) {
     text += fmt::format("<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", css,
-                        name, PercentText(share * profile.of_stage), total, ShortNumber(count));
+                        name, PercentText(share * profile.scale()), total, ShortNumber(count));
   };
   const auto add_called = [&](std::string_view css, const std::vector<CalledTime>& all) {
     for (const CalledTime& called : all) {
-      if (called.share * profile.of_stage < kLeast) break;
+      if (called.share * profile.scale() < kLeast) break;
       add(css, fmt::format("<code>{}()</code>", Escaped(PlainText(called.name, 80))), called.share,
           "", called.count);
     }
   };
   std::size_t rows = 0;
   for (const FunctionTime& function : profile.functions) {
-    if (function.share * profile.of_stage < kLeast || rows++ == kMost) break;
+    if (function.share * profile.scale() < kLeast || rows++ == kMost) break;
     const std::string place =
         function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
     add("stage", Escaped(PlainText(place + function.name, 80)), function.share,
-        PercentText(function.total * profile.of_stage), function.count);
+        PercentText(function.total * profile.scale()), function.count);
     for (const LineTime& line : function.lines) {
-      if (line.share * profile.of_stage < kLeast) break;
+      if (line.share * profile.scale() < kLeast) break;
       std::string name = Escaped(Render(Say<words::kLineOf>(Give<"line">(line.line)), language));
       const auto source = report.sources.find({function.file, line.line});
       if (source != report.sources.end()) {

@@ -33,6 +33,7 @@ UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language) {
     add(Filled(profile.unusual ? Text::kUnitUnusual : Text::kUnitMean, language,
                analyzer::DurationText(profile.mean_time)));
   }
+  if (profile.unusual) return note;  // its shares are not of that time
   add(Filled(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers, language,
              analyzer::PercentText(profile.of_stage)));
   return note;

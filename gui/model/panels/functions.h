@@ -82,6 +82,8 @@ struct UnitProfile {
   // The slow units as one profile, with frames only; empty if slow units are not compared.
   std::vector<UnitProfile> slow_profile;
 
+  // As FunctionProfile::scale().
+  [[nodiscard]] double scale() const { return unusual ? 1 : of_stage; }
   // The units whose time `unit_time` is: those without lines, if there are any.
   [[nodiscard]] std::size_t timed() const { return lined < units ? units - lined : units; }
   [[nodiscard]] const FunctionLine* Find(const FunctionId& id) const;

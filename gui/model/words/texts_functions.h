@@ -20,7 +20,8 @@
     "{}：逐个调用跟踪了 {} 个训练步") \
   X(kUnitFew, "few: others may differ", "数量少，其余可能不同") \
   X(kUnitMean, "mean of all: {}", "全部的平均：{}") \
-  X(kUnitUnusual, "slower than usual: the mean of all is {}", "比平时慢：全部的平均为 {}") \
+  X(kUnitUnusual, "slower than usual: the mean of all is {}; shares are of these alone", \
+    "比平时慢：全部的平均为 {}；占比仅针对这些") \
   X(kNoSampleFollowed, "no sample could be followed within 0.2 % of the time: record longer", \
     "在 0.2 % 的时间预算内没能跟踪样本：请录制更长时间") \
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \

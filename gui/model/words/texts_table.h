@@ -180,6 +180,7 @@
   X(kDurations, "How long one call of {} takes", "单次耗时分布：{}")                               \
   X(kShareOfCalls, "share of the calls", "占调用次数的比例")                                       \
   X(kInMaking, "{}: share of the time spent making batches", "{}：占生成批次的时间")               \
+  X(kInFollowed, "{}: share of the time of those followed alone", "{}：仅占被跟踪者时间的比例")    \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
   X(kInLoopUnended, "{}: share of the loop's time with its last step, whose end is unknown",       \
     "{}：占训练循环时间（计入未录到结束的最后一步）")                                              \

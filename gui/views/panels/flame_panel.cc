@@ -23,7 +23,7 @@ constexpr float kFlamePitch = 22;
 constexpr float kFlameGap = 2;
 
 std::string FlameShare(const UnitProfile& profile, double part) {
-  return analyzer::PercentText(part * profile.of_stage);
+  return analyzer::PercentText(part * profile.scale());
 }
 
 // The longest form of a name that fits: the name with its file and line, the name alone, or the

@@ -62,7 +62,7 @@ class SourceDrawing {
       list->AddRectFilled({at.x, at.y}, {at.x + margin * part, at.y + pitch_ - ui_.Px(1)},
                           Ink(p.warn, 0.16 + 0.3 * line.share / most_), ui_.Px(2));
       DrawTextRight(list, ui_.small, at.x + margin - ui_.Px(4), y, Ink(p.text),
-                    analyzer::PercentText(line.share * profile_.of_stage));
+                    analyzer::PercentText(line.share * profile_.scale()));
     }
     const float number = at.x + margin + ui_.Px(44);
     if (!readable_) {

@@ -101,12 +101,13 @@ void DrawColumns(const Ui& ui, std::span<const FunctionColumn> columns, Area are
 
 void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view, Area area) {
   const UnitProfile& profile = view.profile;
-  const bool of_loop = profile.stage == traces::StageId::kStep;
+  const Text of = profile.unusual                           ? Text::kInFollowed
+                  : profile.stage == traces::StageId::kStep ? Text::kInLoop
+                                                            : Text::kInMaking;
   const std::string each = PerUnit(ui, profile.stage);
   const std::array columns = {
       FunctionColumn{ui.T(Text::kShare),
-                     ui.F(of_loop ? Text::kInLoop : Text::kInMaking, UnitName(ui, profile.stage)) +
-                         "\n" + ui.T(Text::kColumnOwnTip),
+                     ui.F(of, UnitName(ui, profile.stage)) + "\n" + ui.T(Text::kColumnOwnTip),
                      0.7F},
       FunctionColumn{ui.T(Text::kColumnOwn), each + "\n" + ui.T(Text::kColumnOwnTip), 1.24F},
       FunctionColumn{ui.T(Text::kColumnAllCalls), each + "\n" + ui.T(Text::kColumnAllCallsTip),
@@ -116,7 +117,7 @@ void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view,
     int row = 0;
     for (const FunctionLine& line : profile.lines) {
       NameOfFunction(ui, workspace, view, line.id, row++);
-      const double share = line.share * profile.of_stage;
+      const double share = line.share * profile.scale();
       BarCell(ui, analyzer::PercentText(share), line.id, share);
       NumberCell(ui, DurationText(line.share * profile.unit_time));
       NumberCell(ui, DurationText(line.total * profile.unit_time));
