@@ -145,6 +145,9 @@ struct FlameRect {
 };
 [[nodiscard]] std::vector<FlameRect> FlameRects(const UnitProfile& profile,
                                                 std::optional<std::size_t> zoomed);
+// Where the drawn frames that call others are in none of these calls, in the row below the frame.
+[[nodiscard]] std::vector<FlameRect> OwnRects(const UnitProfile& profile,
+                                              std::optional<std::size_t> zoomed);
 
 // Where an arrow key leads: up to the caller, down to the widest called frame, left or right to the
 // next frame.

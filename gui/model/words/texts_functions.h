@@ -37,6 +37,8 @@
   X(kFlameTotal, "{}, {}: with all it calls", "{}，{}：含其调用") \
   X(kFlameOwn, "{}, {}: in itself", "{}，{}：仅自身") \
   X(kFlameCalls, "{} calls {}", "{} 次调用，{}") \
+  X(kFlameGap, "in no recorded call: its own code and waiting for a core", \
+    "未记录到调用：自身代码与等待核心") \
   X(kFlameLines, "Lines that take most:", "最耗时的代码行：") \
   X(kColumnFunctionName, "function", "函数") \
   X(kPerSample, "per sample", "每样本") \

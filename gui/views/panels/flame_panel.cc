@@ -143,6 +143,18 @@ class FlameDrawing {
     if (hovered) DrawFrameCard(ui_, view_.profile, frame);
   }
 
+  // Says what the empty place beside the functions is that a frame calls.
+  void DrawOwn(const FlameRect& rect) {
+    const Area place = Row(view_.profile.frames[rect.frame].depth + 2, rect.left, rect.width);
+    const float room = place.width() - ui_.Px(10);
+    if (room < ui_.Px(90)) return;
+    const std::string text = ui_.T(Text::kFlameGap);
+    DrawShortened(
+        ui_, ui_.small,
+        {place.min.x + ui_.Px(5), place.min.y + (place.height() - FontPixels(ui_.small)) / 2},
+        Ink(ui_.palette().dim), text, room);
+  }
+
  private:
   [[nodiscard]] Area Row(std::size_t row, double left, double width) const {
     const float x = area_.min.x + area_.width() * static_cast<float>(left);
@@ -222,6 +234,7 @@ void DrawFlame(const Ui& ui, Workspace& workspace, const FlameView& view, Area a
   FlameDrawing drawing(ui, view, state, {at, {at.x + width, at.y + height}});
   drawing.DrawWhole();
   for (const FlameRect& rect : FlameRects(view.profile, view.zoomed)) drawing.Draw(rect);
+  for (const FlameRect& rect : OwnRects(view.profile, view.zoomed)) drawing.DrawOwn(rect);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({1, height});
   EndArea();

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the view says about the followed units, and the frames of their flame graph.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gui/model/panels/functions.h"
+#include "tests/gui/functions_support.h"
+#include "tests/gui/panels_support.h"
+
+namespace penstock::gui {
+namespace {
+
+const analyzer::LineReader kNoSource = [](const std::string&, std::uint32_t) {
+  return std::nullopt;
+};
+
+class FunctionNotesTest : public ::testing::Test {
+ protected:
+  FunctionNotesTest()
+      : trace(traces::MakeTrace(testing::RunWithFunctions())),
+        report(analyzer::BuildReport(*trace, "t")) {}
+
+  [[nodiscard]] UnitProfile Sample() const {
+    return BuildFunctions(*trace, report, kNoSource).profiles.at(0);
+  }
+
+  std::unique_ptr<traces::Trace> trace;
+  analyzer::Report report;
+};
+
+// A gap of 36 % below the function that decodes had no name.
+TEST_F(FunctionNotesTest, TheTimeOutsideOfCallsHasItsPlaceInTheFlameGraph) {
+  const UnitProfile sample = Sample();
+  const auto edges = WidestFrame(sample, {"/home/a/dataset.py", 47, "make_edges"});
+  ASSERT_TRUE(edges);
+  const auto own = OwnRects(sample, std::nullopt);
+  ASSERT_EQ(own.size(), 2U);  // of __getitem__ and of make_edges, which call others
+  EXPECT_EQ(own[1].frame, *edges);
+  EXPECT_NEAR(own[1].width, 0.4, 1e-9);
+  EXPECT_NEAR(own[1].left + own[1].width, sample.frames[*edges].left + 0.6, 1e-9);
+  const auto zoomed = OwnRects(sample, edges);
+  ASSERT_EQ(zoomed.size(), 1U);
+  EXPECT_NEAR(zoomed[0].left, 1.0 / 3, 1e-9);
+  EXPECT_NEAR(zoomed[0].width, 2.0 / 3, 1e-9);
+}
+
+}  // namespace
+}  // namespace penstock::gui
