@@ -17,8 +17,7 @@ inline constexpr Message kFollowed{"functions.followed", "{units:count} followed
 
 inline constexpr Message kSlowerThanUsual{
     "functions.slower",
-    "slower than usual: {unit:duration}, the mean of all is {mean:duration}; shares are of these "
-    "alone",
+    "slower than usual: {unit:duration}, mean of all {mean:duration}; shares of these alone",
     "比平时慢：{unit:duration}，全部的平均为 {mean:duration}；占比仅针对这些"};
 
 inline constexpr Message kFollowingCost{"functions.cost",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <vector>
 
 #include "analyzer/words/format.h"
 #include "gui/model/panels/functions.h"
@@ -11,6 +12,16 @@ namespace {
 Text FollowedText(traces::StageId stage) {
   if (stage == traces::StageId::kCollate) return Text::kFollowedBatches;
   return stage == traces::StageId::kStep ? Text::kFollowedSteps : Text::kFollowedSamples;
+}
+
+// "augment 70 %, decode 22 %".
+std::string SharesText(const std::vector<StageShare>& shares, analyzer::Language language) {
+  std::string text;
+  for (const StageShare& one : shares) {
+    if (!text.empty()) text += TextOf(Text::kListComma, language);
+    text += std::string(TextOf(one.name, language)) + " " + analyzer::PercentText(one.share);
+  }
+  return text;
 }
 
 }  // namespace
@@ -33,9 +44,17 @@ UnitNote UnitNoteOf(const UnitProfile& profile, analyzer::Language language) {
     add(Filled(profile.unusual ? Text::kUnitUnusual : Text::kUnitMean, language,
                analyzer::DurationText(profile.mean_time)));
   }
-  if (profile.unusual) return note;  // its shares are not of that time
-  add(Filled(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers, language,
-             analyzer::PercentText(profile.of_stage)));
+  // The shares of unusual units are not of that time.
+  if (!profile.unusual) {
+    add(Filled(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers, language,
+               analyzer::PercentText(profile.of_stage)));
+  }
+  if (profile.core_wait > 0) {
+    add(Filled(Text::kUnitCoreWait, language, analyzer::PercentText(profile.core_wait)));
+  }
+  if (note.warns && !profile.of_all.empty()) {
+    add(Filled(Text::kUnitAllSamples, language, SharesText(profile.of_all, language)));
+  }
   return note;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/model/host.h"
 #include "analyzer/report/flame.h"
+#include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/format.h"
 
 namespace penstock::gui {
@@ -177,6 +178,32 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   return profile;
 }
 
+std::vector<StageShare> StagesOfAll(const analyzer::RunModel& run) {
+  using traces::StageId;
+  constexpr std::array kStages = {
+      std::pair(StageId::kRead, Text::kRead), std::pair(StageId::kDecode, Text::kDecode),
+      std::pair(StageId::kAugment, Text::kAugment), std::pair(StageId::kTokenize, Text::kTokenize)};
+  constexpr double kLeast = 0.05;
+  const double making = analyzer::WholesOf(run, run.stages).making;
+  std::vector<StageShare> shares;
+  for (const auto& [stage, name] : kStages) {
+    const double share = making > 0 ? Seconds(run.stages[stage].wall) / making : 0;
+    if (share >= kLeast) shares.push_back({name, share});
+  }
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const StageShare& a, const StageShare& b) { return a.share > b.share; });
+  return shares;
+}
+
+// Adds what the whole run says about the workers in which the units were followed.
+void AddOfWorkers(const analyzer::Diagnosis& diagnosis, UnitProfile& profile) {
+  constexpr double kMuch = 0.2;
+  if (profile.stage == traces::StageId::kStep) return;
+  const double core_wait = diagnosis.loader ? diagnosis.loader->cpu.core_wait : 0;
+  if (core_wait >= kMuch) profile.core_wait = core_wait;
+  if (profile.stage == traces::StageId::kSample) profile.of_all = StagesOfAll(diagnosis.run);
+}
+
 // Whether calls are followed in the process: torch_loader.py and torch_fetch.py follow PyTorch's
 // loaders alone.
 bool FollowsLoader(const traces::ProcessInfo& process) {
@@ -271,6 +298,7 @@ FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report
   for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
     if (profile.paths.empty()) continue;
     model.profiles.push_back(UnitProfileOf(profile, read));
+    AddOfWorkers(report.diagnosis, model.profiles.back());
   }
   const auto of_samples = [](const UnitProfile& one) {
     return one.stage == traces::StageId::kSample;

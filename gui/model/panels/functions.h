@@ -15,6 +15,7 @@
 
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/report.h"
+#include "gui/model/words/texts.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -65,18 +66,27 @@ struct FunctionLine {
   std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
 };
 
+// A stage of all samples, as in the table of stages.
+struct StageShare {
+  Text name{};
+  double share = 0;  // of the workers' busy time
+};
+
 // Samples, collated batches or steps.
 struct UnitProfile {
   traces::StageId stage = traces::StageId::kNone;
-  std::size_t units = 0;           // number of followed units
-  std::size_t lined = 0;           // part of `units`: their lines were followed
-  std::uint64_t all = 0;           // units of the run, followed or not; 0: not known
-  double unit_time = 0;            // seconds of one unit
-  double mean_time = 0;            // mean seconds of all units, followed or not; 0: not known
-  bool unusual = false;            // FunctionProfile::IsUnusual()
-  double spread = 0;               // fraction by which `unit_time` may be off
-  double of_stage = 1;             // share of this stage in the time of the workers, or of the loop
-  std::vector<FlameFrame> frames;  // callers before what they call
+  std::size_t units = 0;  // number of followed units
+  std::size_t lined = 0;  // part of `units`: their lines were followed
+  std::uint64_t all = 0;  // units of the run, followed or not; 0: not known
+  double unit_time = 0;   // seconds of one unit
+  double mean_time = 0;   // mean seconds of all units, followed or not; 0: not known
+  bool unusual = false;   // FunctionProfile::IsUnusual()
+  double spread = 0;      // fraction by which `unit_time` may be off
+  double of_stage = 1;    // share of this stage in the time of the workers, or of the loop
+  double core_wait = 0;   // the share of the workers' time that waits for a core; 0: little
+  // For samples: the stages that take most in all of them, followed or not, the largest first.
+  std::vector<StageShare> of_all;
+  std::vector<FlameFrame> frames;   // callers before what they call
   std::vector<FunctionLine> lines;  // the largest share first
   analyzer::SlowUnits slow;
   // The slow units as one profile, with frames only; empty if slow units are not compared.

@@ -27,6 +27,9 @@
   X(kUnitTip, "Comma: the tab before; full stop: the next", "逗号：上一个标签页；句号：下一个") \
   X(kUnitOfWorkers, "{} of the time spent making batches", "占生成批次时间的 {}") \
   X(kUnitOfLoop, "{} of the training loop's time", "占训练循环时间的 {}") \
+  X(kUnitCoreWait, "times include waiting for a core: {} of the time of all batches", \
+    "时间含等待核心：占全部批次时间的 {}") \
+  X(kUnitAllSamples, "all samples: {}", "全部样本：{}") \
   X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
     "跟踪会拖慢调用：该时间的误差可达 {}。") \
   X(kFlameLibraries, "libraries", "库") \

@@ -48,5 +48,25 @@ TEST_F(FunctionNotesTest, TheTimeOutsideOfCallsHasItsPlaceInTheFlameGraph) {
   EXPECT_NEAR(zoomed[0].width, 2.0 / 3, 1e-9);
 }
 
+// read_pil took 63 % of six followed samples, decoding 22 % of all: the rest of its time waited for
+// a core, and the followed ones were few.
+TEST_F(FunctionNotesTest, FewUnitsStandBesideTheWholeRunAndTellOfWaitingForACore) {
+  const auto note = [](const UnitProfile& profile) {
+    return UnitNoteOf(profile, Language::kEnglish).text;
+  };
+  EXPECT_EQ(note(Sample()).find("waiting for a core"), std::string::npos);
+  EXPECT_EQ(note(Sample()).find("all samples:"), std::string::npos);
+  report.diagnosis.loader->cpu.core_wait = 0.78;
+  UnitProfile sample = Sample();
+  EXPECT_NE(note(sample).find("times include waiting for a core: 78 % of the time of all batches"),
+            std::string::npos)
+      << note(sample);
+  sample.units = 6;
+  sample.lined = 0;
+  const std::size_t all = note(sample).find("all samples: augment 6");
+  ASSERT_NE(all, std::string::npos) << note(sample);
+  EXPECT_NE(note(sample).find(", decode ", all), std::string::npos) << note(sample);
+}
+
 }  // namespace
 }  // namespace penstock::gui
