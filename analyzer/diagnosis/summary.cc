@@ -273,16 +273,6 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
                                        Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
-// Whether known transforms take at least half of the augmentation time. Augmentation is the time of
-// a sample that is left after the stages that hooks see. So the part outside known transforms may
-// be decoding or parsing by a library without a hook.
-bool IsNamed(const StageTable& stages) {
-  const StageTotals& augment = stages[traces::StageId::kAugment];
-  double named = 0;
-  for (const auto& [name, part] : augment.children) named += Seconds(part.wall);
-  return named >= 0.5 * Seconds(augment.wall);
-}
-
 // Whether augmentation mostly waits for something other than a core. The ratio of wall time to CPU
 // time of decoding shows how much waiting for cores adds to computing. So augmentation computes for
 // its CPU time times this ratio. It waits if this leaves at least 75 % of its wall time. False if
@@ -299,12 +289,19 @@ bool IsWaiting(const StageTable& stages) {
 }
 
 Statement OwnPart(const StageTable& stages, bool helped) {
-  if (IsNamed(stages)) return Say<words::kAugment>();
+  if (IsAugmentNamed(stages)) return Say<words::kAugment>();
   if (!IsWaiting(stages)) return Say<words::kOwnCode>();
   return helped ? Say<words::kOwnHelpers>() : Say<words::kOwnWaiting>();
 }
 
 }  // namespace
+
+bool IsAugmentNamed(const StageTable& stages) {
+  const StageTotals& augment = stages[traces::StageId::kAugment];
+  double named = 0;
+  for (const auto& [name, part] : augment.children) named += Seconds(part.wall);
+  return named >= 0.5 * Seconds(augment.wall);
+}
 
 Statement PartOf(Factor factor, const StageTable& stages, bool helped) {
   switch (factor) {

@@ -14,6 +14,10 @@ namespace penstock::analyzer {
 // Whether the verdict says how far the simulation is off.
 [[nodiscard]] bool TellsReplayError(const Diagnosis& diagnosis);
 
+// Whether known transforms take at least half of the augmentation time. Augmentation is the time of
+// a sample that is left after the stages that hooks see. So the part outside known transforms may
+// be decoding or parsing by a library without a hook.
+[[nodiscard]] bool IsAugmentNamed(const StageTable& stages);
 // The name of the part that `factor` stands for. The name of augmentation depends on the stages
 // that were recorded, and on CpuLoad::helped.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages, bool helped);

@@ -32,6 +32,8 @@ struct Means {
   // On a core. Known only if it is known of every batch.
   bool cpu_known = true;
   double decode_cpu = 0, augment_cpu = 0, tokenize_cpu = 0, collate_cpu = 0;
+  // SplitAugment() moves this here from `augment` and `augment_cpu`.
+  double rest = 0, rest_cpu = 0;
 };
 
 // The least share of its time that making a batch spends off the cores before the ribbon tells.
@@ -129,6 +131,26 @@ Means MeansOf(const analyzer::Diagnosis& diagnosis, bool pauses) {
   return sum;
 }
 
+// Splits augmenting into the named transforms and the rest of the samples if "augment" is no name
+// for it (IsAugmentNamed). A CPU time below 0 is not known.
+void SplitAugment(const analyzer::StageTable& stages, Means& means) {
+  const analyzer::StageTotals& augment = stages[StageId::kAugment];
+  const double unnamed = analyzer::UnnamedTime(StageId::kAugment, augment);
+  if (analyzer::IsAugmentNamed(stages) || unnamed <= 0) return;
+  means.rest = means.augment * unnamed / Seconds(augment.wall);
+  means.augment -= means.rest;
+  double named_cpu = 0;
+  bool known = augment.cpu.value > 0;
+  for (const auto& [name, part] : augment.children) {
+    named_cpu += Seconds(part.cpu);
+    known = known && part.cpu_known();
+  }
+  const double share = known ? std::min(1.0, named_cpu / Seconds(augment.cpu)) : 0;
+  const double cpu = means.augment_cpu;
+  means.augment_cpu = known ? std::min(cpu * share, means.augment) : -1;
+  means.rest_cpu = known ? std::min(cpu * (1 - share), means.rest) : -1;
+}
+
 // Writes how much of each computing part passes on a core, if that is known and differs from its
 // length: a longer part may then gain less than the bottleneck.
 void TellComputing(const Means& means, const analyzer::StageTable& stages,
@@ -137,13 +159,16 @@ void TellComputing(const Means& means, const analyzer::StageTable& stages,
   double cpu = 0;
   std::vector<RibbonPart> told = making;
   for (RibbonPart& part : told) {
-    const double* computing = part.name == Text::kDecode     ? &means.decode_cpu
-                              : part.name == Text::kAugment  ? &means.augment_cpu
-                              : part.name == Text::kTokenize ? &means.tokenize_cpu
-                              : part.name == Text::kCollate  ? &means.collate_cpu
-                                                             : nullptr;
+    const double* computing = part.name == Text::kDecode       ? &means.decode_cpu
+                              : part.name == Text::kAugment    ? &means.augment_cpu
+                              : part.name == Text::kTransforms ? &means.augment_cpu
+                              : part.name == Text::kOtherCode  ? &means.rest_cpu
+                              : part.name == Text::kTokenize   ? &means.tokenize_cpu
+                              : part.name == Text::kCollate    ? &means.collate_cpu
+                                                               : nullptr;
     if (computing == nullptr) continue;
     if (!stages[part.colour].cpu_known()) return;
+    if (*computing < 0) continue;
     part.computing = *computing;
     wall += part.seconds;
     cpu += *computing;
@@ -240,7 +265,8 @@ Ribbon BuildRibbon(const Report& report) {
   if (!report.diagnosis.loader) return ribbon;
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
   const Factor bottleneck = report.diagnosis.bottleneck;
-  const Means means = MeansOf(report.diagnosis, true);
+  Means means = MeansOf(report.diagnosis, true);
+  SplitAugment(report.diagnosis.run.stages, means);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
   ribbon.window = UsesWindow(report.diagnosis);
@@ -253,9 +279,13 @@ Ribbon BuildRibbon(const Report& report) {
   auto& making = ribbon.making;
   add(making, StageId::kRead, Text::kRead, means.read, Factor::kRead);
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
-  add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
+  // Of augmenting that was split, the larger part is marked. kStartup stands for "none".
+  const bool split = means.rest > 0;
+  add(making, StageId::kAugment, split ? Text::kTransforms : Text::kAugment, means.augment,
+      split ? Factor::kStartup : Factor::kAugment);
+  add(making, StageId::kAugment, Text::kOtherCode, means.rest, Factor::kAugment);
   add(making, StageId::kTokenize, Text::kTokenize, means.tokenize, Factor::kTokenize);
-  // The rest has no factor. kStartup stands for "none": below, it marks no part.
+  // The rest has no factor.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kHandoverPut, means.put, Factor::kTransfer);

@@ -35,7 +35,7 @@ struct RibbonPart {
 // The time of a batch: first a worker makes it, then the training loop uses it. Both parts are
 // drawn to one scale.
 struct Ribbon {
-  std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handover
+  std::vector<RibbonPart> making;  // read, decode, augment in one part or two, tokenize, other, ...
   std::vector<RibbonPart> loop;    // waiting, waiting for other loaders, copying, computing
   double making_time = 0;          // seconds
   double worker_time = 0;  // the same, without a put that passes beside the worker's next batch

@@ -244,6 +244,34 @@ TEST(OverviewTest, TheTimeOnACoreIsToldWhereItDiffersFromTheTime) {
   }
 }
 
+// Of 873 ms of "augment" less than half was in transforms; the rest had no name.
+TEST(OverviewTest, AugmentingThatIsMostlyOtherCodeIsSplit) {
+  Synthetic run;
+  run.cpu_share = 0.5;
+  run.costs = Always({.decode = 4, .augment = 8, .step = 3});
+  analyzer::Report report = ReportOf(run);
+  const auto parts = [&report] {
+    std::vector<std::pair<Text, double>> found;
+    for (const RibbonPart& part : BuildRibbon(report).making) {
+      if (part.colour == traces::StageId::kAugment) found.emplace_back(part.name, part.seconds);
+    }
+    return found;
+  };
+  ASSERT_EQ(parts().size(), 1U);
+  EXPECT_EQ(parts()[0].first, Text::kAugment);
+  const double whole = parts()[0].second;
+  analyzer::StageTotals& augment = report.diagnosis.run.stages[traces::StageId::kAugment];
+  ASSERT_EQ(augment.children.size(), 1U);
+  analyzer::PartTotals& named = augment.children.begin()->second;
+  named.wall.value = augment.wall.value / 4;
+  named.cpu.value = augment.cpu.value / 2;
+  ASSERT_EQ(parts().size(), 2U);
+  EXPECT_EQ(parts()[0].first, Text::kTransforms);
+  EXPECT_NEAR(parts()[0].second, whole / 4, 1e-6);
+  EXPECT_EQ(parts()[1].first, Text::kOtherCode);
+  EXPECT_NEAR(parts()[1].second, 3 * whole / 4, 1e-6);
+}
+
 // The first batches are slow, and the epoch was not seen to end: the figures are of the steady
 // part.
 TEST(OverviewTest, TheLoopsTimeIsTheAnalyzersTimeOfABatch) {
