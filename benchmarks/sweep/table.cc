@@ -234,8 +234,9 @@ std::string RenderVerdict(const SweepResult& result, const TableStyle& style) {
     }
     const auto ties = std::count(choice->within_noise.begin(), choice->within_noise.end(), true);
     if (ties > 0) {
-      out += fmt::format("{} other configuration{} cannot be told from the best\n", ties,
-                         ties == 1 ? "" : "s");
+      out += fmt::format(
+          "{} other configuration{}: within {:.0f} % of the best, or not told apart from it\n",
+          ties, ties == 1 ? "" : "s", 100 * result.tie);
     }
   }
   if (const auto failed = count(CellState::kFailed); failed > 0) {

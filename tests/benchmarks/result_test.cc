@@ -133,7 +133,7 @@ TEST(TableTest, VerdictNamesBestAndSuggestion) {
             "best: workers 4, prefetch 4: 200.0 samples/s (198.0 to 202.0)\n"
             "take: workers 2, prefetch 4: 198.0 samples/s (197.0 to 199.0)\n"
             "      the cheapest within 2 % of the best\n"
-            "2 other configurations cannot be told from the best\n");
+            "2 other configurations: within 2 % of the best, or not told apart from it\n");
 }
 
 TEST(TableTest, ColourIsAddedOnlyWhenAsked) {

@@ -222,14 +222,22 @@ SweepAnswer AnswerOf(const Sweep& sweep, Language language) {
   } else if (sweep.measured() > 1) {
     answer.second = Filled(Text::kSweepNoCheaper, language, PercentText(sweep.tie));
   }
-  std::size_t tied = 0;  // besides the best cell and the suggested one, which are named already
+  // Besides the best cell and the suggested one, which are named already: those of which a run is
+  // as fast as one of the best, and those that only come near.
+  std::size_t tied = 0;
+  std::size_t near = 0;
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    if (sweep.cells[i].within_noise && sweep.suggested != i) ++tied;
+    const SweepCell& cell = sweep.cells[i];
+    if (!cell.within_noise || sweep.suggested == i) continue;
+    const bool below = cell.rate && cell.rate->most < rate.least;
+    ++(below ? near : tied);
   }
-  if (tied > 0) {
+  const auto add = [&](const std::string& clause) {
     answer.second += TextOf(Text::kClauseComma, language);
-    answer.second += Filled(Text::kSweepTied, language, tied);
-  }
+    answer.second += clause;
+  };
+  if (tied > 0) add(Filled(Text::kSweepTied, language, tied));
+  if (near > 0) add(Filled(Text::kSweepNear, language, PercentText(sweep.tie), near));
   return answer;
 }
 
