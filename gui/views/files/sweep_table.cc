@@ -120,14 +120,22 @@ std::string RunsText(const SweepCell& cell) {
   return text;
 }
 
+// The height of DrawWays().
+float WaysHeight(const Ui& ui, const Sweep& sweep, const SweepCell& cell, float width) {
+  const float button = ImGui::GetFrameHeight();
+  if (!TraceOf(cell).empty() || sweep.ablation()) return button;
+  const auto lines = static_cast<float>(WrapText(ui.small, ui.T(Text::kNoTraceKept), width).size());
+  return std::max(button, ui.Px(2) + lines * (FontPixels(ui.small) + ui.Px(4)));
+}
+
 void DrawWays(const Ui& ui, Workspace& workspace, const SweepCell& cell, Area area) {
   const Sweep& sweep = *workspace.sweep.file;
   const std::filesystem::path trace = TraceOf(cell);
   ImGui::SetCursorScreenPos(area.min);
   if (trace.empty()) {
     if (sweep.ablation()) return;
-    DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, area.min.y + ui.Px(6)},
-             Ink(ui.palette().dim), Elided(ui.small, ui.T(Text::kNoTraceKept), area.width()));
+    ImGui::SetCursorScreenPos({area.min.x, area.min.y + ui.Px(6)});
+    Paragraph(ui, ui.small, ui.palette().dim, ui.T(Text::kNoTraceKept), area.width());
     return;
   }
   const bool enter = Pressed(Key::kEnter) && !Typing() && !workspace.covered &&
@@ -179,6 +187,16 @@ void DrawSweepTable(const Ui& ui, SweepViewState& state, Area area) {
   BeginArea("sweep", area, false);
   const float room = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(2);
   const bool wide = whole > room;
+  // Notes get what room is left, up to the longest of the first ones.
+  if (!wide && columns.back() == SweepColumn::kNote) {
+    constexpr std::size_t kMeasured = 200;
+    float longest = 0;
+    for (std::size_t i = 0; i < std::min(kMeasured, sweep.cells.size()); ++i) {
+      const std::string note = CellText(sweep, sweep.cells[i], SweepColumn::kNote, ui.language);
+      longest = std::max(longest, TextWidth(ui.body, note) + ui.Px(4));
+    }
+    heads.back().width += std::clamp(longest - heads.back().width, 0.0F, room - whole);
+  }
   const ImGuiTableFlags flags =
       ImGuiTableFlags_ScrollY | (wide ? ImGuiTableFlags_ScrollX : ImGuiTableFlags_None) |
       ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
@@ -226,7 +244,7 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
     y += FontPixels(ui.big) + ui.Px(6);
   }
   const std::string code = SettingsLine(sweep, cell);
-  const float ways = ImGui::GetFrameHeight();
+  const float ways = WaysHeight(ui, sweep, cell, area.width());
   constexpr std::size_t kCodeLines = 4;
   const float box = code.empty() ? 0 : CodeBoxHeight(ui, code, area.width(), kCodeLines) + ui.Px(6);
   const float bottom = area.max.y - ways - ui.Px(8) - box;
