@@ -65,4 +65,31 @@ std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function
   return Filled(Text::kSourceLinesFrom, language, profile.lined, profile.units);
 }
 
+std::string SourceNoteOf(const FunctionLine& function, analyzer::Language language) {
+  const auto text = [language](Text one) { return std::string(TextOf(one, language)); };
+  if (function.id.file.empty()) return text(Text::kSourceCompiled);
+  switch (function.state) {
+    case SourceState::kChanged:
+      return text(Text::kSourceChanged);
+    case SourceState::kUndated:
+      return text(Text::kSourceUndated);
+    case SourceState::kUnreadable:
+      return text(Text::kSourceUnreadable);
+    case SourceState::kMissing:
+      return text(Text::kSourceMissing);
+    case SourceState::kAsRun:
+      break;
+  }
+  return "";
+}
+
+std::string UnlinedNoteOf(const UnitProfile& profile, const FunctionLine& function,
+                          analyzer::Language language) {
+  if (function.lined) return "";
+  const Text why = !function.takes_most ? Text::kSourceUnlined
+                   : profile.lined == 0 ? Text::kSourceUnlinedYet
+                                        : Text::kSourceUnlinedLate;
+  return std::string(TextOf(why, language));
+}
+
 }  // namespace penstock::gui

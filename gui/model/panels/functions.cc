@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <system_error>
@@ -12,6 +13,7 @@
 
 #include "analyzer/model/host.h"
 #include "analyzer/report/flame.h"
+#include "analyzer/report/source_lines.h"
 #include "analyzer/report/stage_wholes.h"
 #include "analyzer/words/format.h"
 
@@ -106,7 +108,28 @@ std::vector<SourceLine> SourceOf(const FunctionId& id, std::uint32_t last,
   return lines;
 }
 
-FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::LineReader& read) {
+// Readers of the lines of sources.
+struct Sources {
+  analyzer::LineReader as_run;  // of files that have not changed since the run began
+  analyzer::LineReader now;     // of all files
+  bool dated = false;           // it is known when the run began
+};
+
+// Reads the source of a function into `line`.
+void ReadSource(const Sources& sources, std::uint32_t last, FunctionLine& line) {
+  if (line.id.file.empty() || line.id.line == 0) return;
+  line.source = SourceOf(line.id, last, sources.as_run);
+  line.state = SourceState::kAsRun;
+  if (!line.source.empty()) return;
+  line.source = SourceOf(line.id, last, sources.now);
+  line.state = sources.dated ? SourceState::kChanged : SourceState::kUndated;
+  if (!line.source.empty()) return;
+  std::error_code error;
+  line.state = std::filesystem::exists(line.id.file, error) ? SourceState::kUnreadable
+                                                            : SourceState::kMissing;
+}
+
+FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const Sources& sources) {
   FunctionLine line;
   line.id = {time.file, time.line, time.name};
   line.share = time.share;
@@ -117,11 +140,8 @@ FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::
   std::map<std::uint32_t, const analyzer::LineTime*> timed;
   for (const analyzer::LineTime& one : time.lines) timed[one.line] = &one;
   const std::uint32_t last = timed.empty() ? time.line : timed.rbegin()->first;
-  if (!time.file.empty() && time.line > 0) line.source = SourceOf(line.id, last, read);
-  line.readable = !line.source.empty();
-  if (!line.readable) {
-    std::error_code error;
-    line.changed = std::filesystem::exists(time.file, error);
+  ReadSource(sources, last, line);
+  if (!line.readable()) {
     for (const auto& [number, one] : timed) line.source.push_back({number, "", 0, 0});
   }
   for (SourceLine& source : line.source) {
@@ -149,7 +169,7 @@ std::vector<FlameFrame> FramesOf(const std::vector<analyzer::CallPath>& paths) {
   return frames;
 }
 
-UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer::LineReader& read) {
+UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const Sources& sources) {
   UnitProfile profile;
   profile.stage = from.stage;
   profile.units = from.units;
@@ -172,7 +192,7 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   }
   const std::size_t shown = std::min(kMostFunctions, from.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    profile.lines.push_back(FunctionLineOf(from.functions[i], read));
+    profile.lines.push_back(FunctionLineOf(from.functions[i], sources));
     profile.lines.back().takes_most = i < kLinedFunctions;
   }
   return profile;
@@ -295,9 +315,11 @@ const FunctionLine* UnitProfile::Find(const FunctionId& id) const {
 FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report& report,
                               const analyzer::LineReader& read) {
   FunctionsModel model;
+  const double any_time = std::numeric_limits<double>::infinity();
+  const Sources sources{read, analyzer::SourceLines(any_time), report.started > 0};
   for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
     if (profile.paths.empty()) continue;
-    model.profiles.push_back(UnitProfileOf(profile, read));
+    model.profiles.push_back(UnitProfileOf(profile, sources));
     AddOfWorkers(report.diagnosis, model.profiles.back());
   }
   const auto of_samples = [](const UnitProfile& one) {

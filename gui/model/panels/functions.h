@@ -53,17 +53,27 @@ struct SourceLine {
   double count = 0;  // how often it was entered in a unit
 };
 
+// What is known of the file that a function's source comes from.
+enum class SourceState : std::uint8_t {
+  kAsRun,       // it has not changed since the run began
+  kChanged,     // it was changed after the run began: the text is of now
+  kUndated,     // the same text, but the trace does not say when the run began
+  kUnreadable,  // it is here, but cannot be read
+  kMissing,
+};
+
 struct FunctionLine {
   FunctionId id;
-  double share = 0;                // including library functions that it called
-  double total = 0;                // including all functions that it called
-  double count = 0;                // calls in a unit
-  bool lined = false;              // its lines were followed
-  bool of_cut = false;             // its lines come from one unit that was cut
-  bool takes_most = false;         // one of those whose lines are followed when they are known
-  bool readable = false;           // `source` is its text; else its file is missing or changed
-  bool changed = false;            // its file is here, but unreadable or not as it was in the run
+  double share = 0;         // including library functions that it called
+  double total = 0;         // including all functions that it called
+  double count = 0;         // calls in a unit
+  bool lined = false;       // its lines were followed
+  bool of_cut = false;      // its lines come from one unit that was cut
+  bool takes_most = false;  // one of those whose lines are followed when they are known
+  SourceState state = SourceState::kMissing;
   std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
+
+  [[nodiscard]] bool readable() const { return state <= SourceState::kUndated; }
 };
 
 // A stage of all samples, as in the table of stages.
@@ -117,7 +127,8 @@ struct FunctionsModel {
   bool without_samples = false;  // samples were recorded and other units followed, but no sample
   std::string unusual_text;      // names and sources with characters beyond ASCII, for the fonts
 };
-// Cost: reads the sources of the functions.
+// `read`: of files that have not changed since the run began. A file that it does not read is shown
+// as it is now. Cost: reads the sources of the functions.
 [[nodiscard]] FunctionsModel BuildFunctions(const traces::Trace& trace,
                                             const analyzer::Report& report,
                                             const analyzer::LineReader& read);
@@ -132,6 +143,11 @@ struct UnitNote {
 // else, and if it comes from one unit that was cut, "".
 [[nodiscard]] std::string LinesNoteOf(const UnitProfile& profile, const FunctionLine& function,
                                       analyzer::Language language);
+// Says why the source of a function has no text, or not surely the text that ran; "": it has.
+[[nodiscard]] std::string SourceNoteOf(const FunctionLine& function, analyzer::Language language);
+// Says why the lines of a function have no times; "": they have.
+[[nodiscard]] std::string UnlinedNoteOf(const UnitProfile& profile, const FunctionLine& function,
+                                        analyzer::Language language);
 
 // The function that a finding is about; nullopt if it is not about a function.
 [[nodiscard]] std::optional<FunctionId> FunctionOf(const analyzer::Finding& finding);

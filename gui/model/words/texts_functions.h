@@ -64,14 +64,21 @@
   X(kMoreColumn, "more", "多出") \
   X(kSourceLineTip, "Line {}: {} {}, entered {} times", "第 {} 行：{} {}，进入 {} 次") \
   X(kSourceLine, "line {}", "第 {} 行") \
-  X(kSourceMissing, "The text is not shown: the file is not on this machine.", "无法显示文本：文件不在本机。") \
-  X(kSourceChanged, "The text is not shown: the file cannot be read, or was changed after the run began.", \
-    "无法显示文本：文件无法读取，或在运行开始后已更改。") \
+  X(kSourceMissing, "The source is not shown: the file is not on this machine.", "无法显示源代码：文件不在本机。") \
+  X(kSourceUnreadable, "The source is not shown: the file is here, but cannot be read.", \
+    "无法显示源代码：文件在本机，但无法读取。") \
+  X(kSourceChanged, "The file was changed after the run began: lines may have moved.", \
+    "文件在运行开始后已更改：代码行可能已移动。") \
+  X(kSourceUndated, "The file may have changed since: the trace does not say when the run began.", \
+    "文件此后可能已更改：跟踪中没有运行的开始时间。") \
   X(kSourceUnlined, "Its lines were not followed: lines are followed only in the functions that take most time.", \
     "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
   X(kSourceUnlinedYet, \
-    "Its lines were not followed yet: that begins when it is known which functions take most. Record longer.", \
-    "尚未跟踪其代码行：要先知道哪些函数最耗时，然后才跟踪代码行。请录制更长时间。") \
+    "Its lines were not followed yet: a process follows lines from the second one on that it follows call by call, and none got that far. Record several times as long; workers that end with an epoch begin anew.", \
+    "尚未跟踪其代码行：每个进程从其逐个调用跟踪的第二个起才跟踪代码行，此次没有进程达到。请录制数倍时间；随 epoch 结束的工作进程会重新开始。") \
+  X(kSourceUnlinedLate, \
+    "Its lines were not followed yet: it was not known in time that it takes most. Record longer.", \
+    "尚未跟踪其代码行：未能及时得知它最耗时。请录制更长时间。") \
   X(kSourceLinesFrom, "Split among lines: from those followed line by line ({} of {}). The flame graph is of the rest.", \
     "各行的占比来自逐行跟踪的部分（{} / {}），火焰图来自其余部分。") \
   X(kSourceCompiled, "Compiled code: it has no lines of Python.", "编译代码，没有 Python 代码行。") \

@@ -40,7 +40,7 @@ class SourceDrawing {
   SourceDrawing(const Ui& ui, const UnitProfile& profile, const FunctionLine& function)
       : ui_(ui),
         profile_(profile),
-        readable_(function.readable),
+        readable_(function.readable()),
         pitch_(FontPixels(ui.mono) + ui.Px(4)) {
     for (const SourceLine& line : function.source) most_ = std::max(most_, line.share);
   }
@@ -117,10 +117,10 @@ Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& fun
   return area;
 }
 
-// Says why something is missing. Returns the area below.
-Area DrawSourceNote(const Ui& ui, const std::string& text, Area area) {
+// Says why something is missing or not sure. Returns the area below.
+Area DrawSourceNote(const Ui& ui, const std::string& text, Rgb colour, Area area) {
   ImGui::SetCursorScreenPos(area.min);
-  area.min.y += Paragraph(ui, ui.small, ui.palette().dim, text, area.width()) + ui.Px(4);
+  area.min.y += Paragraph(ui, ui.small, colour, text, area.width()) + ui.Px(4);
   return area;
 }
 
@@ -133,20 +133,15 @@ void DrawFunctionSource(const Ui& ui, Workspace& workspace, const FlameView& vie
                            Elided(ui.body, ui.T(Text::kSourceNone), area.width()));
   }
   area = DrawSourceHead(ui, view, *function, area);
-  if (function->id.file.empty()) {
-    static_cast<void>(DrawSourceNote(ui, ui.T(Text::kSourceCompiled), area));
-    return;
-  }
-  if (!function->readable) {
-    const Text why = function->changed ? Text::kSourceChanged : Text::kSourceMissing;
-    area = DrawSourceNote(ui, ui.T(why), area);
-  }
-  if (!function->lined) {
-    area = DrawSourceNote(
-        ui, ui.T(function->takes_most ? Text::kSourceUnlinedYet : Text::kSourceUnlined), area);
-  }
+  const Palette& p = ui.palette();
+  const std::string source = SourceNoteOf(*function, ui.language);
+  const bool moved = function->readable() && !source.empty();
+  if (!source.empty()) area = DrawSourceNote(ui, source, moved ? p.warn : p.dim, area);
+  if (function->id.file.empty()) return;
+  const std::string unlined = UnlinedNoteOf(view.profile, *function, ui.language);
+  if (!unlined.empty()) area = DrawSourceNote(ui, unlined, p.dim, area);
   const std::string lines = LinesNoteOf(view.profile, *function, ui.language);
-  if (!lines.empty()) area = DrawSourceNote(ui, lines, area);
+  if (!lines.empty()) area = DrawSourceNote(ui, lines, p.dim, area);
   BeginArea("source", area, true);
   const SourceDrawing drawing(ui, view.profile, *function);
   std::optional<FunctionId>& revealed = workspace.stages.functions.revealed;

@@ -3,6 +3,7 @@
 // What the view says about the followed units, and the frames of their flame graph.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,47 @@ TEST_F(FunctionNotesTest, FewUnitsStandBesideTheWholeRunAndTellOfWaitingForACore
   const std::size_t all = note(sample).find("all samples: augment 6");
   ASSERT_NE(all, std::string::npos) << note(sample);
   EXPECT_NE(note(sample).find(", decode ", all), std::string::npos) << note(sample);
+}
+
+// Both reasons stood in one sentence, and a changed file was not shown.
+TEST_F(FunctionNotesTest, AChangedFileIsShownAndAMissingOneIsNot) {
+  const auto edges_in = [](const std::string& file, double started) {
+    const auto other = traces::MakeTrace(testing::RunWithFunctions(file));
+    analyzer::Report with = analyzer::BuildReport(*other, "t");
+    with.started = started;
+    const FunctionsModel model = BuildFunctions(*other, with, kNoSource);
+    const FunctionLine* edges = model.profiles.at(0).Find({file, 47, "make_edges"});
+    EXPECT_NE(edges, nullptr) << file;
+    return edges == nullptr ? FunctionLine{} : *edges;
+  };
+  const std::string file = ::testing::TempDir() + "/penstock_changed.py";
+  {
+    std::ofstream out(file);
+    for (int line = 1; line <= 60; ++line) out << "    line_" << line << "()\n";
+  }
+  const FunctionLine changed = edges_in(file, 1);
+  EXPECT_EQ(changed.state, SourceState::kChanged);
+  ASSERT_FALSE(changed.source.empty());
+  EXPECT_EQ(changed.source.front().text, "line_47()");
+  EXPECT_EQ(SourceNoteOf(changed, Language::kEnglish),
+            "The file was changed after the run began: lines may have moved.");
+  EXPECT_EQ(edges_in(file, 0).state, SourceState::kUndated);
+  EXPECT_EQ(edges_in("/proc/self", 1).state, SourceState::kUnreadable);
+  const FunctionLine missing = edges_in("/home/a/no/such/file.py", 1);
+  EXPECT_EQ(missing.state, SourceState::kMissing);
+  EXPECT_NE(SourceNoteOf(missing, Language::kChinese).find("无法显示源代码"), std::string::npos);
+}
+
+TEST_F(FunctionNotesTest, LinesThatWereNotFollowedYetSayWhatTheyNeed) {
+  UnitProfile sample = Sample();
+  FunctionLine edges = *sample.Find({"/home/a/dataset.py", 47, "make_edges"});
+  EXPECT_EQ(UnlinedNoteOf(sample, edges, Language::kEnglish), "");
+  edges.lined = false;
+  EXPECT_NE(UnlinedNoteOf(sample, edges, Language::kEnglish).find("not known in time"),
+            std::string::npos);
+  sample.lined = 0;
+  EXPECT_NE(UnlinedNoteOf(sample, edges, Language::kEnglish).find("from the second one on"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ TEST_F(FunctionsPanelTest, ArrowsLeadToCallerCalleeAndNeighbour) {
 TEST_F(FunctionsPanelTest, ASourceGoesFromTheFirstLineToTheLast) {
   const FunctionLine* edges = sample().Find({"/home/a/dataset.py", 47, "make_edges"});
   ASSERT_NE(edges, nullptr);
-  EXPECT_TRUE(edges->readable);
+  EXPECT_TRUE(edges->readable());
   ASSERT_FALSE(edges->source.empty());
   EXPECT_EQ(edges->source.front().number, 47U);
   EXPECT_EQ(edges->source.front().text, "def make_edges(gray,");
@@ -218,24 +218,10 @@ TEST_F(FunctionsPanelTest, WithoutTheFileTheLinesStandAlone) {
   const FunctionsModel blind = BuildFunctions(*trace, analyzer::BuildReport(*trace, "t"), nothing);
   const FunctionLine* edges = blind.profiles.at(0).Find({"/home/a/dataset.py", 47, "make_edges"});
   ASSERT_NE(edges, nullptr);
-  EXPECT_FALSE(edges->readable);
+  EXPECT_FALSE(edges->readable());
   ASSERT_EQ(edges->source.size(), 1U);
   EXPECT_EQ(edges->source[0].number, 52U);
   EXPECT_NEAR(edges->source[0].share, 0.5, 1e-9);
-}
-
-TEST_F(FunctionsPanelTest, AMissingFileIsToldFromAChangedOne) {
-  EXPECT_FALSE(sample().lines.at(0).changed);
-  const auto nothing = [](const std::string&, std::uint32_t) { return std::nullopt; };
-  const auto changed = [&](const char* file) {
-    const auto other = traces::MakeTrace(testing::RunWithFunctions(file));
-    const FunctionsModel blind =
-        BuildFunctions(*other, analyzer::BuildReport(*other, "t"), nothing);
-    const FunctionLine* edges = blind.profiles.at(0).Find({file, 47, "make_edges"});
-    return edges != nullptr && edges->changed;
-  };
-  EXPECT_TRUE(changed("/proc/self/status")) << "is here, but cannot be what ran";
-  EXPECT_FALSE(changed("/home/a/no/such/file.py"));
 }
 
 TEST_F(FunctionsPanelTest, FontsAreToldOfUnusualCharacters) {
