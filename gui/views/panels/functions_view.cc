@@ -112,6 +112,16 @@ float DrawUnitTabs(const Ui& ui, const FunctionsModel& model, FunctionsState& st
   return right;
 }
 
+// The width that the tabs take.
+float UnitTabsWidth(const Ui& ui, const FunctionsModel& model) {
+  float width = 0;
+  for (const UnitProfile& profile : model.profiles) {
+    width += TextWidth(ui.body, UnitName(ui, profile.stage)) +
+             2 * ImGui::GetStyle().FramePadding.x + ui.Px(4);
+  }
+  return width;
+}
+
 struct LegendEntry {
   std::string name;
   Rgb colour;
@@ -145,16 +155,20 @@ std::vector<LegendEntry> LegendOf(const Ui& ui, const UnitProfile& profile) {
   return entries;
 }
 
+float FlameLegendWidth(const Ui& ui, const std::vector<LegendEntry>& entries) {
+  float width = -ui.Px(14);
+  for (const LegendEntry& entry : entries) {
+    width += ui.Px(10 + 5 + 14) + TextWidth(ui.small, entry.name);
+  }
+  return width;
+}
+
 // Draws the legend up to the right edge of `line`. Returns where it begins.
 float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::vector<LegendEntry> entries = LegendOf(ui, profile);
   const float square = ui.Px(10);
-  float width = 0;
-  for (const LegendEntry& entry : entries) {
-    width += square + ui.Px(5) + TextWidth(ui.small, entry.name) + ui.Px(14);
-  }
-  width -= ui.Px(14);
+  const float width = FlameLegendWidth(ui, entries);
   if (width > line.width()) return line.max.x;
   float x = line.max.x - width;
   const float y = line.min.y + (line.height() - FontPixels(ui.small)) / 2;
@@ -169,23 +183,26 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
 
 // Says how long a unit takes, how many units were followed, and whether samples, which would have
 // a tab, are missing. `slow`: says it of the slow units.
-void DrawUnitNote(const Ui& ui, const FunctionsModel& model, const UnitProfile& profile, bool slow,
-                  Area line) {
-  if (line.width() < ui.Px(60)) return;
+UnitNote NoteOfUnits(const Ui& ui, const FunctionsModel& model, const UnitProfile& profile,
+                     bool slow) {
   UnitNote note = slow ? UnitNote{SlowNote(ui, profile.slow)} : UnitNoteOf(profile, ui.language);
   if (model.without_samples) note.text += std::string("  ·  ") + ui.T(Text::kNoSampleFollowed);
-  DrawText(ImGui::GetWindowDrawList(), ui.small,
-           {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
-           Ink(note.warns ? ui.palette().warn : ui.palette().dim),
-           Elided(ui.small, note.text, line.width()));
-  ImGui::SetCursorScreenPos(line.min);
-  ImGui::InvisibleButton("##note", {line.width(), line.height()});
+  return note;
+}
+
+float NoteHeight(const Ui& ui, const UnitNote& note, float width) {
+  const auto lines = static_cast<float>(WrapText(ui.small, note.text, width).size());
+  return lines * (FontPixels(ui.small) + ui.Px(4));
+}
+
+void DrawUnitNote(const Ui& ui, const UnitProfile& profile, const UnitNote& note, Area area) {
+  ImGui::SetCursorScreenPos(area.min);
+  Paragraph(ui, ui.small, note.warns ? ui.palette().warn : ui.palette().dim, note.text,
+            area.width());
   constexpr double kSure = 0.02;  // a time that is off by less needs no remark
-  std::string tip = note.text;
   if (profile.spread >= kSure) {
-    tip += "\n" + ui.F(Text::kUnitSpread, analyzer::PercentText(profile.spread));
+    Tip(ui, ui.F(Text::kUnitSpread, analyzer::PercentText(profile.spread)));
   }
-  Tip(ui, tip);
 }
 
 // The profile in the flame graph. While the table compares slow units with the others, it is the
@@ -200,16 +217,25 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
   const float head = ImGui::GetFrameHeight();
   const UnitProfile& profile = ShownProfile(model, state);
   const UnitProfile& flamed = FlamedProfile(profile, state);
-  const float wanted = head + ui.Px(8) + FlameHeight(ui, flamed) + ui.Px(22);
+  const UnitNote note = NoteOfUnits(ui, model, profile, &flamed != &profile);
+  // The note stands between tabs and legend; if it is too long, below them.
+  const float width = area.width() - ui.Px(28);
+  const float between =
+      width - UnitTabsWidth(ui, model) - FlameLegendWidth(ui, LegendOf(ui, flamed)) - ui.Px(24);
+  const bool fits = TextWidth(ui.small, note.text) <= between;
+  const float below = fits ? 0 : NoteHeight(ui, note, width) + ui.Px(2);
+  const float wanted = head + ui.Px(8) + below + FlameHeight(ui, flamed) + ui.Px(22);
   const float flame = std::min(wanted, std::floor(area.height() * 0.55F));
   const Area inside = Panel(ui, {area.min, {area.max.x, area.min.y + flame}});
   const float tabs = DrawUnitTabs(ui, model, state, inside.min);
   const Area line{{tabs + ui.Px(12), inside.min.y}, {inside.max.x, inside.min.y + head}};
   const float legend = DrawFlameLegend(ui, flamed, line);
-  DrawUnitNote(ui, model, profile, &flamed != &profile,
-               {line.min, {legend - ui.Px(12), line.max.y}});
+  const float y = fits ? (head - FontPixels(ui.small)) / 2 : head + ui.Px(6);
+  DrawUnitNote(ui, profile, note,
+               {{fits ? line.min.x : inside.min.x, inside.min.y + y},
+                {fits ? legend - ui.Px(12) : inside.max.x, inside.max.y}});
   DrawFlame(ui, workspace, ViewOf(flamed, state),
-            {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
+            {{inside.min.x, inside.min.y + head + ui.Px(8) + below}, inside.max});
   const float top = area.min.y + flame + gap;
   // Long names and all headings fit into the table also in a window of 1280 pixels.
   const float middle = area.min.x + std::floor((area.width() - gap) * 0.54F);
