@@ -43,4 +43,10 @@ Text HowBesidePlan(const analyzer::Report& report, Text how) {
   return said && how == Text::kLoadThroughLoader ? Text::kRecordAgain : how;
 }
 
+NextCommand CommandToFollow(const analyzer::Report& report, const traces::Trace& trace) {
+  const NextCommand next = CommandToPredict(report, trace);
+  if (next.how == Text::kLoadThroughLoader) return next;
+  return {Text::kNoCallsPythonHow, PenstockCommand(trace, "doctor")};
+}
+
 }  // namespace penstock::gui

@@ -33,5 +33,9 @@ struct NextCommand {
 // The sentence above that command where the plan stands beside it, which may give the advice of
 // `how` itself.
 [[nodiscard]] Text HowBesidePlan(const analyzer::Report& report, Text how);
+// What to run where the program has no loader whose calls are followed: the same if that lacks a
+// loader too, else what says what can be seen.
+[[nodiscard]] NextCommand CommandToFollow(const analyzer::Report& report,
+                                          const traces::Trace& trace);
 
 }  // namespace penstock::gui

@@ -62,6 +62,20 @@ TEST(PenstockCommandTest, TheAdviceOfThePlanIsNotRepeatedBesideIt) {
   EXPECT_EQ(HowBesidePlan(report, Text::kLoadThroughLoader), Text::kLoadThroughLoader);
 }
 
+// The only offer was penstock doctor.
+TEST(PenstockCommandTest, FunctionsNeedALoaderAsPredictionsDo) {
+  traces::TraceData data;
+  data.facts["command"] = "python a.py";
+  const auto trace = traces::MakeTrace(std::move(data));
+  analyzer::Report report;
+  report.stages.emplace_back();
+  report.diagnosis.needs = analyzer::Say<words::kNeedsLoader>();
+  EXPECT_EQ(CommandToFollow(report, *trace).how, Text::kLoadThroughLoader);
+  EXPECT_EQ(CommandToFollow(report, *trace).command, "penstock record -- python a.py");
+  report.diagnosis.needs = {};  // it has a loader, of another kind
+  EXPECT_EQ(CommandToFollow(report, *trace).command, "penstock doctor -- python a.py");
+}
+
 // An imported file tells when batches were taken, not how they were made.
 TEST(PenstockCommandTest, AFileOfAnotherToolNeedsARecording) {
   const NextCommand imported =

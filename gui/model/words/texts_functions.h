@@ -96,9 +96,11 @@
     "This trace was imported. The file that it was made from has no calls of Python functions that Penstock could follow.", \
     "此跟踪由其他程序的文件导入，该文件中没有 Penstock 可跟踪的 Python 函数调用。") \
   X(kNoCallsUnfollowed, \
-    "This run has a DataLoader of PyTorch, but what recorded it followed no calls: an older version, or no hooks in Python.", \
-    "此次运行使用了 PyTorch DataLoader，但录制时没有跟踪调用：使用了旧版本，或没有启用 Python 钩子。") \
-  X(kNoCallsAgain, "Record again with this version:", "请用此版本重新录制：") \
+    "This run has a DataLoader of PyTorch, but none of its calls were followed. Modules of Penstock do that inside Python; an older version has none for it, or Python did not load them.", \
+    "此次运行使用了 PyTorch DataLoader，但没有跟踪其调用。跟踪由 Penstock 在 Python 内的模块完成；旧版本没有此功能，或 Python 未加载这些模块。") \
+  X(kNoCallsAgain, \
+    "Record again with this version; if it follows none either, penstock doctor -- COMMAND says why:", \
+    "请用此版本重新录制；若仍没有，penstock doctor -- 命令 会说明原因：") \
   X(kNoCallsTooMany, \
     "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. In this run no sample, batch or step fitted into that: single ones have too many calls, or the workers live too short.", \
     "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行中，没有样本、批次或训练步能在该开销内跟踪：单个的调用太多，或工作进程存活时间太短。") \

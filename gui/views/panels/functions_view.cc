@@ -43,11 +43,11 @@ void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area a
       nothing.why = Text::kNoCallsTool;
       nothing.how = Text::kNoCallsToolHow;
       break;
-    case NoFunctions::kNoLoader:
-      nothing.why = Text::kNoCallsNoLoader;
-      nothing.how = Text::kNoCallsPythonHow;
-      nothing.command = PenstockCommand(trace, "doctor");
+    case NoFunctions::kNoLoader: {
+      const NextCommand next = CommandToFollow(whole->report, trace);
+      nothing = {Text::kNoCalls, Text::kNoCallsNoLoader, next.how, next.command};
       break;
+    }
     case NoFunctions::kImported:
       nothing.why = Text::kNoCallsImported;
       nothing.how = Text::kRecordItself;
