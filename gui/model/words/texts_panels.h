@@ -49,7 +49,7 @@
   X(kIoOverNetwork, "{} came over the network", "{} 来自网络") \
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "not known which disk; record with --data {}", "不知道是哪块磁盘；请用 --data {} 录制") \
+  X(kIoStorageUnknown, "not known: penstock record --data {} -- ...", "未知：penstock record --data {} -- ...") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
@@ -61,7 +61,7 @@
   X(kIoSeenLine, "read by the program", "程序读取") \
   X(kIoDiskLine, "fetched from storage by the readers", "读取进程从存储取得") \
   X(kIoSizes, "Size of one read", "单次读取的大小") \
-  X(kIoSizesNote, "share of the reads; median {}", "占读取次数；中位数 {}") \
+  X(kIoSizesNote, "share of the reads; median {}", "占读取次数的比例；中位数 {}") \
   X(kIoSizeTip, "{} – {}: {} of the reads, {} of the bytes", "{} – {}：占读取次数 {}，占字节 {}") \
   X(kIoSlowestFiles, "Files that took longest", "耗时最长的文件") \
   X(kIoSlowestShown, "{} of {} shown", "显示 {} / {}") \

@@ -166,11 +166,11 @@ TEST(IoModelTest, ASizeThatWasNotRecordedIsAnEstimate) {
 TEST(IoModelTest, WhatWouldTellTheDiskNamesTheFolderIfItIsKnown) {
   IoModel io;
   const auto said = [&] { return HowToKnowStorage(io, Language::kEnglish); };
-  EXPECT_EQ(said(), "not known which disk; record with --data FOLDER");
+  EXPECT_EQ(said(), "not known: penstock record --data FOLDER -- ...");
   io.folder = "/";
-  EXPECT_EQ(said(), "not known which disk; record with --data FOLDER");
+  EXPECT_EQ(said(), "not known: penstock record --data FOLDER -- ...");
   io.folder = "/data/train/";
-  EXPECT_EQ(said(), "not known which disk; record with --data /data/train/");
+  EXPECT_EQ(said(), "not known: penstock record --data /data/train/ -- ...");
 }
 
 TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
