@@ -33,7 +33,7 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 // What the run needs after a step (RAM, workers), and what the step itself costs (disk, lines of
 // code).
 [[nodiscard]] Statement CostOf(const PlanStep& step);
-// The name of Plan::ceiling in reports, such as "the step alone". "Step" is the training step here.
+// The name of Plan::ceiling in reports, such as "the training step alone".
 [[nodiscard]] Statement CeilingName(const Plan& plan);
 
 // The line that makes the change of step `i` of `plan`: variables in front of the command, or the

@@ -102,8 +102,8 @@ inline constexpr Message kRiskResampling{
     "会改变网络的输入：不同实现的舍入与重采样不同"};
 inline constexpr Message kRiskRounding{
     "plan.risk.rounding",
-    "changes what the network sees by rounding, where floats were augmented before",
-    "若此前对浮点数做过增强，舍入会改变网络的输入"};
+    "if transforms work on floats, rounding to uint8 changes the pixels slightly",
+    "若变换作用于浮点数，舍入到 uint8 会使像素略有变化"};
 inline constexpr Message kRiskRandom{
     "plan.risk.random",
     "changes what the network sees: random numbers are drawn for each sample, not for a batch",
@@ -116,9 +116,9 @@ inline constexpr Message kRiskOrder{
 inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
 inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]",
                                    "[whole?全程|稳定]"};
-inline constexpr Message kPlanCeiling{"plan.ceiling",
-                                      "the step alone[copies?, with the copies that are left]",
-                                      "仅训练步[copies?（含余下的拷贝）]"};
+inline constexpr Message kPlanCeiling{
+    "plan.ceiling", "the training step alone[copies?, with the copies that are left]",
+    "仅训练步[copies?（含余下的拷贝）]"};
 inline constexpr Message kPlanHere{"plan.limited",
                                    "limited by {factor:name}[also? and {also:name} alike]",
                                    "受限于{factor:name}[also?与{also:name}（相当）]"};
@@ -155,7 +155,8 @@ inline constexpr Message kPlanCostIs{
 
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
-    "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
+    "Nothing to do: the training step is the limit. Data that cost nothing would gain "
+    "{gain:percent}",
     "无需改动：训练步即上限。若数据不耗时，收益也只有 {gain:percent}"};
 // Which changes the search has left out.
 inline constexpr Message kPlanOfSeveral{
@@ -176,10 +177,10 @@ inline constexpr Message kPlanNothing{
     "倍[open?。{open:sentence}]"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
-    "With [one?this step|the whole plan] the run is predicted to be {gain:times} times as "
+    "With [one?this change|the whole plan] the run is predicted to be {gain:times} times as "
     "fast[left?; data that cost nothing would make that [least?at least ]{left:times} "
-    "times as fast again|, and the step is the limit][open?. {open:sentence}]",
-    "做完[one?这一步|整个计划]后，预计速度为原来的 {gain:times} "
+    "times as fast again|; then the training step is the limit][open?. {open:sentence}]",
+    "做完[one?此项改动|整个计划]后，预计速度为原来的 {gain:times} "
     "倍[left?；若数据不耗时，还可在此基础上提高到[least?至少] "
     "{left:times} 倍|，此时训练步即上限][open?。{open:sentence}]"};
 // How far some chosen steps get.

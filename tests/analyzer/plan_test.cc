@@ -83,7 +83,8 @@ TEST(PlanTest, AHealthyRunGetsNoStepsAndIsToldThatTheStepIsTheLimit) {
   EXPECT_TRUE(planned.plan.steps.empty()) << planned.Ids();
   EXPECT_TRUE(planned.plan.experiments.empty());
   EXPECT_TRUE(planned.plan.verdict.Is(words::kPlanAtLimit));
-  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("the step is the limit"), std::string::npos);
+  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("the training step is the limit"),
+            std::string::npos);
 }
 
 TEST(PlanTest, IdleCoresGetWorkersUpToTheStep) {

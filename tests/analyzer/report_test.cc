@@ -241,7 +241,7 @@ TEST(ReportTextTest, WhatFewNeedComesWithVerbose) {
   }
   for (const char* part :
        {"holds the run back", "confidence", "Plan", "to paste     DataLoader(", "predicted",
-        "the step alone", "throughput", "stage ", "decode", "seen", "if free"}) {
+        "the training step alone", "throughput", "stage ", "decode", "seen", "if free"}) {
     EXPECT_NE(usual.find(part), std::string::npos) << part << usual;
     EXPECT_NE(all.find(part), std::string::npos) << part << all;
   }

@@ -61,14 +61,18 @@ TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "busy"), 0u);
 }
 
-TEST(ReportWordingTest, OneStepIsNotAllSteps) {
-  const auto ends = [](bool one) {
-    return English(Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(true, 6.5),
+TEST(ReportWordingTest, OneChangeIsNotAllOfThePlan) {
+  const auto ends = [](bool one, bool left) {
+    return English(Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(left, 6.5),
                                          Give<"one">(one), Give<"least">(false),
                                          Give<"open">(std::optional<Statement>{})));
   };
-  EXPECT_EQ(ends(true).rfind("With this step the run", 0), 0u) << ends(true);
-  EXPECT_EQ(ends(false).rfind("With the whole plan the run", 0), 0u) << ends(false);
+  EXPECT_EQ(ends(true, true).rfind("With this change the run", 0), 0u) << ends(true, true);
+  EXPECT_EQ(ends(false, true).rfind("With the whole plan the run", 0), 0u) << ends(false, true);
+  // It was "With this step ..., and the step is the limit": a line of the plan, and the training.
+  EXPECT_NE(ends(true, false).find("as fast; then the training step is the limit"),
+            std::string::npos)
+      << ends(true, false);
 }
 
 TEST(ReportWordingTest, TheReasonForNoPlanIsSaidOnce) {

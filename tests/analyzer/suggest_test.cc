@@ -77,7 +77,7 @@ TEST(SuggestTest, AGainBelowItsOwnIntervalIsNoSuggestion) {
   EXPECT_EQ(loader.suggestion.workers, 1);
   const std::string text =
       ReportText(BuildReport(*SyntheticTrace(NearlyEnough()), "t"), Colour::kOff);
-  EXPECT_NE(text.find("Nothing to do: the step is the limit"), std::string::npos) << text;
+  EXPECT_NE(text.find("Nothing to do: the training step is the limit"), std::string::npos) << text;
   EXPECT_EQ(text.find("num_workers"), std::string::npos) << text;
 }
 

@@ -221,7 +221,7 @@ void ExpectOneCeiling(const Read& read) {
   EXPECT_NE(text.find(" now " + now + " "), std::string::npos) << read.file;
   EXPECT_NE(text.find(" = " + ceiling + " "), std::string::npos) << read.file;
   EXPECT_NE(page.find("now: " + now), std::string::npos) << read.file;
-  EXPECT_NE(page.find("the step alone: " + ceiling), std::string::npos) << read.file;
+  EXPECT_NE(page.find("the training step alone: " + ceiling), std::string::npos) << read.file;
   const Staircase stairs = StaircaseOf(report, Language::kEnglish);
   EXPECT_EQ(stairs.stairs.front().figure.rfind(now + " ", 0), 0U) << read.file;
   EXPECT_EQ(stairs.stairs.back().figure.rfind(ceiling + " ", 0), 0U) << read.file;
