@@ -372,7 +372,7 @@ TEST(AccountingTest, ASelectionHasNoMoreThreadsInAStageThanThereAre) {
   const std::vector<StageSum> of_half = SumsOf(trace, half);
   ASSERT_NE(SumOfStage(of_half, "decode"), nullptr);
   EXPECT_NEAR(SumOfStage(of_half, "decode")->threads(half).value_or(-1), 2, 1e-9);
-  EXPECT_EQ(SumOfStage(sums, "decode")->threads({}), 0);
+  EXPECT_EQ(SumOfStage(sums, "decode")->threads({}), std::nullopt);
 }
 
 TEST(AccountingTest, ReadsOfOneFileAreDrawnAsLongAsTheyTake) {
