@@ -87,10 +87,10 @@ std::vector<std::string> CallParts(const traces::Trace& trace, const StageLine& 
   if (call.detail.sample != SpanDetail::kNoSample) {
     parts.push_back(Filled(Text::kSamplesOf, language, call.detail.sample));
   }
+  if (call.first) parts.push_back(FirstText(trace, call, language));
   if (!batch.empty()) {
     parts.push_back(std::string(TextOf(Text::kSpanBatch, language)) + " " + batch);
   }
-  if (call.first) parts.push_back(FirstText(trace, call, language));
   const traces::ThreadInfo& thread = trace.threads()[call.thread.value];
   const std::int32_t rank = trace.processes()[thread.process.value].rank;
   if (ranks && rank >= 0) parts.push_back(Filled(Text::kRankN, language, rank));
@@ -105,19 +105,13 @@ std::string FittingParts(std::span<const std::string> parts,
                          const std::function<bool(const std::string&)>& fits) {
   const std::string more = " …";
   std::string text;
-  bool all = true;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string longer = i == 0 ? parts[i] : text + "  ·  " + parts[i];
-    const bool last = all && i + 1 == parts.size();
-    if (fits(last ? longer : longer + more)) {
-      text = longer;
-    } else if (i == 0) {
-      return "";
-    } else {
-      all = false;
-    }
+    const bool last = i + 1 == parts.size();
+    if (!fits(last ? longer : longer + more)) return text.empty() ? "" : text + more;
+    text = longer;
   }
-  return all ? text : text + more;
+  return text;
 }
 
 }  // namespace penstock::gui

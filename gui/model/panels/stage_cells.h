@@ -35,9 +35,8 @@ inline constexpr std::string_view kDash = "–";
                                                  const Call& call, const std::string& batch,
                                                  bool ranks, Language language);
 
-// The parts that fit as a whole, because half a number would be wrong, and "…" for the rest. A part
-// that is too long is left out, and those after it are not. "": the first part does not fit.
-// `fits`: whether a line has room for a text.
+// The first parts that fit as a whole, because half a number would be wrong, and "…" for the rest.
+// "": the first part does not fit. `fits`: whether a line has room for a text.
 [[nodiscard]] std::string FittingParts(std::span<const std::string> parts,
                                        const std::function<bool(const std::string&)>& fits);
 

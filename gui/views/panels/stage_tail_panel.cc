@@ -39,14 +39,16 @@ std::string FittingText(ImFont* font, const std::vector<std::string>& parts, flo
   return text.empty() && !parts.empty() ? Elided(font, parts.front(), width) : text;
 }
 
-// Draws a card beside the pointer with the words for a call (`parts`) and its picture.
+// Draws a card beside the pointer with the words for a call and its picture. `whole`: the words
+// with the file of the batch's loader; not drawn if they are those of `brief`.
 void DrawCallCard(const Ui& ui, Workspace& workspace, const std::string& file,
-                  const std::string& parts) {
+                  const std::string& brief, const std::string& whole) {
   BeginCard(ui);
   const auto line = [&ui](std::string_view text, Rgb colour) {
     Paragraph(ui, ui.body, colour, text, std::min(TextWidth(ui.body, text) + 1, ui.Px(420)));
   };
-  line(parts, ui.palette().text);
+  line(brief, ui.palette().text);
+  if (whole != brief) line(whole, ui.palette().dim);
   line(ui.T(Text::kStageGoTip), ui.palette().dim);
   if (const Thumbnail* thumbnail = ThumbnailOf(workspace, file)) {
     constexpr float kCell = 2;
@@ -80,9 +82,12 @@ std::optional<Call> DrawCalls(const Ui& ui, Workspace& workspace, const StageLin
       if (ImGui::Selectable("##call", workspace.IsOfChosen(call), 0, {width, pitch})) chosen = call;
       ImGui::PopID();
       if (ImGui::IsItemHovered()) {
-        const auto whole = PartsOfCall(ui, workspace, line, call, false);
-        DrawCallCard(ui, workspace, std::string(trace.String(call.file)),
-                     fmt::format("{}", fmt::join(whole, "  ·  ")));
+        const auto words = [&](bool brief) {
+          return fmt::format("{}",
+                             fmt::join(PartsOfCall(ui, workspace, line, call, brief), "  ·  "));
+        };
+        DrawCallCard(ui, workspace, std::string(trace.String(call.file)), words(true),
+                     words(false));
       }
       const ImVec2 at = ImGui::GetItemRectMin();
       ImDrawList* list = ImGui::GetWindowDrawList();
