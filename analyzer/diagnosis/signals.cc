@@ -62,6 +62,7 @@ double WorkersTime(const RunModel& model, const LoaderRun& run, const SteadyStat
   double time = 0;
   if (const auto last = LastFetches(run); model.cut && !last.empty()) {
     for (const auto& [worker, end] : last) {
+      if (end == kNever) continue;  // none of its fetches was seen whole
       for (const auto& [from, to] : steady.windows) {
         time += Seconds(TimeNs{std::max<std::int64_t>(0, std::min(to, end) - from)});
       }
@@ -76,8 +77,9 @@ Occupation OccupationOf(const RunModel& model, const LoaderRun& run, const Stead
   Occupation found;
   found.time = WorkersTime(model, run, steady);
   // Of a worker in a file that was cut, WorkersTime() has only fetches that were seen whole.
-  const bool whole_alone = model.cut && std::any_of(run.batches.begin(), run.batches.end(),
-                                                    [](const Batch& batch) { return batch.whole; });
+  const bool whole_alone = model.cut && !LastFetches(run).empty() &&
+                           std::any_of(run.batches.begin(), run.batches.end(),
+                                       [](const Batch& batch) { return batch.whole; });
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!batch.was_fetched()) continue;

@@ -233,9 +233,10 @@ class Tuner {
                                 English(LimitAfter(step)));
     }
     const int workers = diagnosis.run.loader().config.num_workers;
-    return fmt::format("no other change is predicted to gain; with {} the limit is {}",
+    const std::string limit = English(LimitNow(plan));
+    return fmt::format("no other change is predicted to gain; with {} it is {}",
                        workers == 1 ? "1 worker" : fmt::format("{} workers", workers),
-                       FactorName(diagnosis.bottleneck));
+                       limit.empty() ? "limited by no single part" : limit);
   }
 
   const TuneRunner& run_;

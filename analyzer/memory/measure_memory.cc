@@ -265,6 +265,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
   const double end = model.cut ? std::numeric_limits<double>::infinity() : model.duration();
   double until = 0;
   bool attributed = true;
+  bool some = false;
   for (const WorkerRun& worker : run.workers) {
     const auto found = processes.find(worker.process.value);
     if (found == processes.end() || run.config.sample_tasks) continue;
@@ -277,6 +278,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
     measured->memory.process = worker.process;
     measured->memory.worker_id = worker.worker_id;
     attributed = attributed && measured->attributed;
+    some = some || measured->attributed;
     for (const auto& [name, series] : found->second) {
       if (name == "uss_bytes") until = std::max(until, series->at.back());
     }
@@ -284,6 +286,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
   }
   memory.known = !memory.workers.empty();
   memory.attributed = memory.known && attributed;
+  memory.mixed = some && !attributed;
   if (memory.known) {
     memory.growth.copied = MedianOf(memory.workers, &WorkerMemory::copied);
     memory.growth.fresh = MedianOf(memory.workers, &WorkerMemory::fresh);

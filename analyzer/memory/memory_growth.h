@@ -88,6 +88,7 @@ struct MemoryModel {
   bool known = false;                 // some worker has enough samples for a slope
   bool attributed = false;            // copied, fresh and cached growth are known separately; else
                                       // growth.copied holds the whole growth
+  bool mixed = false;                 // known separately for some workers only
   std::vector<WorkerMemory> workers;  // those that have enough samples for a slope
   WorkerGrowth growth;
   Growth cached;

@@ -367,12 +367,12 @@ void Planner::Fill(Plan& plan) {
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   const auto open = GiveIf<"open">(!base_.beside.empty(), Say<words::kPlanOfSeveral>());
   if (plan.steps.empty()) {
-    plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
+    plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>(open)
                                    : Say<words::kPlanNothing>(
                                          Give<"crowded">(base_.crowded && base_.workers > 0),
                                          Give<"headroom">(headroom), Give<"least">(least), open);
   } else if (plan.no_ceiling) {
-    plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
+    plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain), open);
   } else {
     plan.verdict =
         Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(least || left >= kAtLimit, left),

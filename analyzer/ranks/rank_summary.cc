@@ -111,7 +111,7 @@ double MeanStretch(const std::vector<Late>& lates, double least) {
     before = late.rank;
     count += 1;
   }
-  return stretches > 0 ? count / stretches : 0;
+  return stretches > 1 ? count / stretches : 0;
 }
 
 void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary) {

@@ -60,13 +60,9 @@ struct Comparison {
   [[nodiscard]] bool of_two_programs() const {
     return !before.program.empty() && !after.program.empty() && before.program != after.program;
   }
-  // Whether one program read two data sets, which are told apart by their lengths. Its samples may
-  // then need other work. A length that is not known does not count.
-  [[nodiscard]] bool of_two_datasets() const {
-    const std::int64_t a = before.config.dataset_length;
-    const std::int64_t b = after.config.dataset_length;
-    return !of_two_programs() && a >= 0 && b >= 0 && a != b;
-  }
+  // Whether one program read two data sets, which are told apart by their numbers of samples. These
+  // may then need other work. A number that is not known does not count.
+  [[nodiscard]] bool of_two_datasets() const;
 };
 
 // Estimator:   ratios, or differences, of independent moving-block bootstraps of both runs' steady

@@ -85,9 +85,24 @@ void WriteInterval(std::string_view estimate, const Change& change, JsonWriter& 
 
 }  // namespace
 
+bool Comparison::of_two_datasets() const {
+  // The number of samples is not known if a dataset makes batches of unknown length. If it makes
+  // batches at all, the last one may be short.
+  const auto known = [](const LoaderConfig& c) { return c.batch_size > 0 || c.batch_length > 0; };
+  const auto unsure = [](const LoaderConfig& c) { return c.batch_size > 0 ? 0 : c.batch_length; };
+  if (of_two_programs() || !known(before.config) || !known(after.config)) return false;
+  const double a = before.config.dataset_samples();
+  const double b = after.config.dataset_samples();
+  const double slack = std::max<double>(unsure(before.config), unsure(after.config));
+  return a > 0 && b > 0 && std::abs(a - b) > slack;
+}
+
 Statement TwoDataSets(const Comparison& comparison) {
-  return Say<words::kTwoDataSets>(Give<"before">(comparison.before.config.dataset_length),
-                                  Give<"after">(comparison.after.config.dataset_length));
+  const auto samples = [](const LoaderConfig& config) {
+    return static_cast<std::int64_t>(config.dataset_samples());
+  };
+  return Say<words::kTwoDataSets>(Give<"before">(samples(comparison.before.config)),
+                                  Give<"after">(samples(comparison.after.config)));
 }
 
 std::string CompareText(const Comparison& comparison, Colour colour) {

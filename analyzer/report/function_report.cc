@@ -54,7 +54,7 @@ void WriteCalled(const FunctionProfile& profile, const std::vector<CalledTime>& 
   json.Key("calls").BeginArray();
   for (const CalledTime& called : all) {
     json.BeginObject().Field("name", called.name).Field("file", called.file);
-    json.Field("share", called.share * profile.of_stage).Field("calls_each", called.count);
+    json.Field("share", called.share * profile.scale()).Field("calls_each", called.count);
     json.EndObject();
   }
   json.EndArray();
@@ -88,15 +88,15 @@ void WriteFunction(const Report& report, const FunctionProfile& profile,
   json.Field("name", function.name).Field("file", function.file);
   json.Field("first_line", static_cast<std::uint64_t>(function.line));
   json.Field("library", function.is_library);
-  json.Field("share", function.share * profile.of_stage);
-  json.Field("interpreter_share", function.own * profile.of_stage);
-  json.Field("total_share", function.total * profile.of_stage);
+  json.Field("share", function.share * profile.scale());
+  json.Field("interpreter_share", function.own * profile.scale());
+  json.Field("total_share", function.total * profile.scale());
   json.Field("calls_each", function.count);
   json.Key("lines").BeginArray();
   for (const LineTime& line : function.lines) {
     json.BeginObject().Field("line", static_cast<std::uint64_t>(line.line));
-    json.Field("share", line.share * profile.of_stage);
-    json.Field("interpreter_share", line.own * profile.of_stage);
+    json.Field("share", line.share * profile.scale());
+    json.Field("interpreter_share", line.own * profile.scale());
     json.Field("count_each", line.count);
     const std::string source = SourceOf(report, function.file, line.line);
     if (!source.empty()) json.Field("source", source);

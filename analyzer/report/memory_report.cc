@@ -39,7 +39,7 @@ Statement WorkersOf(const MemoryModel& memory) {
   return Say<words::kMemoryOfWorkers>(
       Give<"several">(memory.worker_count != 1), Give<"workers">(memory.worker_count),
       Give<"private_bytes">(memory.private_bytes), Give<"attributed">(memory.attributed),
-      GiveIf<"low_bytes">(unlike, least->private_bytes),
+      Give<"mixed">(memory.mixed), GiveIf<"low_bytes">(unlike, least->private_bytes),
       GiveIf<"high_bytes">(unlike, most->private_bytes),
       Give<"shared_bytes">(shares ? std::optional(memory.shared_bytes) : std::nullopt),
       Give<"all">(growing.all), Give<"flat">(growing.told),
@@ -66,7 +66,8 @@ Statement SettingOf(const MemoryForecast& forecast, const LoaderDiagnosis& loade
       GiveIf<"readings">(read.few(), read.readings),
       Give<"horizon">(ranges && memory.growth.horizon > 0 ? std::optional(HorizonOf(memory.growth))
                                                           : std::nullopt),
-      Give<"unforeseen">(memory.known && !memory.growth.foreseeable),
+      Give<"unforeseen">(memory.known && !memory.growth.foreseeable &&
+                         !FindGrowingWorkers(memory).told),
       Give<"shared_bytes">(shares ? std::optional(forecast.shared) : std::nullopt),
       Give<"size_bytes">(sized ? std::optional(memory.shared.size) : std::nullopt),
       GiveIf<"ranks">(memory.ranks > 1, memory.ranks),

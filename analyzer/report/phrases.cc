@@ -90,7 +90,7 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
       GiveIf<"epochs">(run.epochs.size() > 1, run.epochs.size()),
       Give<"made_anew">(config.made_anew), Give<"inferred">(run.inferred),
       GiveIf<"busy">(seen, signals.worker_busy), GiveIf<"idle">(seen, signals.worker_idle),
-      Give<"steady">(windows && lasts), Give<"filled">(windows && !lasts),
+      Give<"steady">(windows && lasts), Give<"filled">(windows && !lasts), Give<"lives">(!windows),
       GiveIf<"cpu">(cpu.known, cpu.used), Give<"at_least">(!cpu.from_counters),
       GiveIf<"cores">(cpu.known, cpu.cores),
       GiveIf<"core_wait">(cpu.core_wait >= kToldCoreWait, cpu.core_wait),

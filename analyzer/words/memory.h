@@ -11,14 +11,17 @@ inline constexpr Message kMemoryOfWorkers{
     "memory.workers",
     "{workers:count worker} with [low_bytes?{low_bytes:bytes} to {high_bytes:bytes}|"
     "{private_bytes:bytes}] of [several?their own each|its own] at the end "
-    "([attributed?anonymous memory: without mapped files and batches, which USS contains|USS: with "
-    "mapped files and batches])"
+    "([attributed?anonymous memory: without mapped files and batches, which USS contains|"
+    "[mixed?of some anonymous memory, of others USS, which contains mapped files and batches|USS: "
+    "with mapped files and batches]])"
     "[, {shared_bytes:bytes} shared with [several?their|its] parent]"
     "[grows?; [all?[several?each|it] grows|some grow] by {grows:words}|"
     "[flat?; [several?none grows|it does not grow]]]",
     "{workers:count} 个工作进程，结束时[several?每个]自身占用 [low_bytes?{low_bytes:bytes} 至 "
     "{high_bytes:bytes}|{private_bytes:bytes}]（[attributed?匿名内存，不含映射的文件和批次，USS "
-    "则包含二者|USS，包含映射的文件和批次]）[，与父进程共享 {shared_bytes:bytes}]"
+    "则包含二者|[mixed?部分进程为匿名内存，部分为 "
+    "USS，后者包含映射的文件和批次|USS，包含映射的文件和批次]]）[，与父进程共享 "
+    "{shared_bytes:bytes}]"
     "[grows?；[all?[several?每个的]|部分进程的]增长速度为{grows:words}|"
     "[flat?；[several?均]未增长]]"};
 inline constexpr Message kMemoryGrowth{

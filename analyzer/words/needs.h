@@ -13,9 +13,9 @@ inline constexpr Message kNeedsLoader{
     "load and others), and none was seen",
     "数据不足：需要 Penstock 能跟踪的加载器（torch.utils.data、penstock load "
     "等）的批次，而此次没有看到"};
-inline constexpr Message kNeedsRecords{
-    "needs.records", "not enough: the trace is empty, and nothing was seen of the run",
-    "数据不足：跟踪是空的，此次运行的任何活动都没有看到"};
+inline constexpr Message kNeedsRecords{"needs.records",
+                                       "not enough: no finished call of the run was recorded",
+                                       "数据不足：没有录制到此次运行中任何已结束的调用"};
 inline constexpr Message kNeedsWorkers{
     "needs.workers",
     "not enough: needs the batches of a loader, and this loop makes its data itself; with workers "

@@ -197,13 +197,15 @@ inline constexpr Message kPlanNoneChosen{"plan.none-chosen", "No step is chosen"
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
     "With the whole plan the run is predicted to be {gain:times} times as fast; it does hardly "
-    "anything but load data, so there is no ceiling",
-    "做完整个计划后，预计速度为原来的 {gain:times} 倍；除加载数据外几乎没有其他工作，因此没有上限"};
+    "anything but load data, so there is no ceiling[open?. {open:sentence}]",
+    "做完整个计划后，预计速度为原来的 {gain:times} "
+    "倍；除加载数据外几乎没有其他工作，因此没有上限[open?。{open:sentence}]"};
 inline constexpr Message kPlanNothingOpen{
     "plan.nothing-open",
     "No change that this trace can predict gains more than its own uncertainty; the run does "
-    "hardly anything but load data",
-    "此跟踪能预测的改动，收益均未超出自身的不确定度；除加载数据外几乎没有其他工作"};
+    "hardly anything but load data[open?. {open:sentence}]",
+    "此跟踪能预测的改动，收益均未超出自身的不确定度；除加载数据外几乎没有其他工作[open?。{open:"
+    "sentence}]"};
 inline constexpr Message kPlanInBrief{
     "plan.brief",
     "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",

@@ -21,7 +21,7 @@ inline constexpr Message kNoBatchAndNoImage{
 inline constexpr Message kThroughput{
     "throughput",
     "{rate:rate} {unit:words}[ ({low:rate}..{high:rate})[, {batch_rate:rate} batches/s]"
-    "[steady?, steady over {steady:count} of {batches:count} batches[ {when:words}]|, NOT steady: "
+    "[steady?, steady over {steady:count}[ {when:words},] of {batches:count} batches|, NOT steady: "
     "{batches:count} "
     "batches]; whole run {whole:rate}"
     "[probed?, with experiments that slow it down][; {pauses:count} pauses of {paused:duration} "
@@ -52,7 +52,8 @@ inline constexpr Message kLoader{
     "[, batch {batch:count}][pinned?, pinned][persistent?, persistent][, {epochs:count} epochs]"
     "[made_anew?, made anew for each epoch][inferred? (guessed from the spans)]"
     "[; [threads?threads|workers] busy {busy:percent}[steady? in the steady part|"
-    "[filled? after the queues have filled]], idle {idle:percent} over the whole run]"
+    "[filled? after the queues have filled]], idle {idle:percent} "
+    "[lives?from the first batch of each to its last|over the whole run]]"
     "[; CPU [at_least?at least ]{cpu:3g} of {cores:3g} cores[, workers wait for a core "
     "{core_wait:percent} of the time "
     "of a batch]"
@@ -61,8 +62,9 @@ inline constexpr Message kLoader{
     "[threads?线程|工作进程]数未知][，预取 {prefetch:count}]"
     "[，批大小 {batch:count}][pinned?，锁页内存][persistent?，常驻][，{epochs:count} 个 epoch]"
     "[made_anew?，每个 epoch 重新创建][inferred?（由记录推断）]"
-    "[；[threads?线程|工作进程][steady?在稳定阶段|[filled?在队列填满后|全程]]忙碌 {busy:percent}，"
-    "全程空闲 {idle:percent}]"
+    "[；[threads?线程|工作进程][steady?在稳定阶段|[filled?在队列填满后|"
+    "从各自首个批次到最后一个批次]]"
+    "忙碌 {busy:percent}，[lives?|全程]空闲 {idle:percent}]"
     "[；CPU [at_least?至少 ]{cpu:3g} / {cores:3g} 核[，工作进程每批有 {core_wait:percent} "
     "的时间在等核心]"
     "[crowded?（其他程序争用核心）]]"};

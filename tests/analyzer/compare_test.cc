@@ -231,6 +231,16 @@ TEST(CompareTest, SaysThatTwoDataSetsAreNotTheSameWork) {
   comparison.after.config.dataset_length = 120;
   EXPECT_NE(CompareText(comparison, Colour::kOff).find(warning), std::string::npos);
   EXPECT_NE(CompareJson(comparison).find("\"two_datasets\": true"), std::string::npos);
+  // A dataset that makes batches: 63 of 32 are 32 of 64, with a short one at the end.
+  comparison.before.config.batch_size = comparison.after.config.batch_size = 0;
+  comparison.before.config.dataset_length = 63;
+  comparison.after.config.dataset_length = 32;
+  EXPECT_FALSE(comparison.of_two_datasets()) << "batches of unknown length";
+  comparison.before.config.batch_length = 32;
+  comparison.after.config.batch_length = 64;
+  EXPECT_FALSE(comparison.of_two_datasets());
+  comparison.after.config.batch_length = 32;
+  EXPECT_TRUE(comparison.of_two_datasets());
   comparison.before.program = "train.py";
   comparison.after.program = "bench.py";
   EXPECT_FALSE(comparison.of_two_datasets());

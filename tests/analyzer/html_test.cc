@@ -143,7 +143,7 @@ TEST(HtmlReportTest, SaysOfAnEmptyTraceThatNothingCanBePlotted) {
   EXPECT_EQ(Malformed(page.html), "");
   EXPECT_FALSE(Has(page.html, "<svg"));
   EXPECT_TRUE(Has(page.html, "Stages, Latency of each stage: no plot. No stage was recorded."));
-  EXPECT_TRUE(Has(page.html, "Not enough: the trace is empty, and nothing was seen of the run"));
+  EXPECT_TRUE(Has(page.html, "Not enough: no finished call of the run was recorded"));
 }
 
 // The page once had a box for each of nine plots without data. They hid the two or three sections

@@ -190,6 +190,18 @@ TEST(LimitsTest, WhatACutFileLostIsNoIdleTime) {
   EXPECT_LT(ReportOf(data).diagnosis.loader->signals.worker_busy, 0.8);
 }
 
+// The end of a worker without a whole fetch was taken for the smallest time: its life overflowed.
+TEST(LimitsTest, AWorkerWithoutAWholeFetchLeavesTheShareOfTheOthers) {
+  TraceData data = CutRun();
+  for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
+    if (data.processes[data.threads[i].process.value].worker_id != 1) continue;
+    std::erase_if(data.spans[i], [](const Span& span) { return span.stage == StageId::kFetch; });
+  }
+  const Report report = ReportOf(std::move(data));
+  EXPECT_GT(report.diagnosis.loader->signals.worker_busy, 0.9);
+  EXPECT_LE(report.diagnosis.loader->signals.worker_busy, 1.001);
+}
+
 TEST(LimitsTest, ACutFileSaysWhatItHasOfEachProcess) {
   const Report report = ReportOf(CutRun());
   const std::string text = ReportText(report, Colour::kOff);

@@ -56,7 +56,9 @@ TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), " % in the steady part, idle "), 1u);
   report.diagnosis.whole_run = true;
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "steady part"), 0u);
-  EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), " % over the whole run"), 1u);
+  EXPECT_EQ(
+      Count(English(LoaderOf(report.diagnosis)), " % from the first batch of each to its last"),
+      1u);
   report.diagnosis.loader->signals.worker_busy = report.diagnosis.loader->signals.worker_idle = 0;
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "busy"), 0u);
 }
