@@ -206,7 +206,7 @@ class CardMaker {
     const bool waits = cpu.core_wait >= analyzer::kToldCoreWait;
     return {Say(Text::kWorkersBusy),
             analyzer::PercentText(busy),
-            diagnosis_.whole_run ? Say(Text::kOverWholeRun) : PartOfRun(),
+            diagnosis_.whole_run ? Say(Text::kFirstToLastBatch) : PartOfRun(),
             Beside(waits ? Fill(Text::kWaitingForCore, analyzer::PercentText(cpu.core_wait)) : "",
                    cores),
             Tone::kPlain,

@@ -187,6 +187,8 @@ void ExplainBottleneck(const analyzer::CpuLoad& cpu, std::vector<RibbonPart>& ma
         std::max_element(making.begin(), making.end(),
                          [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
     if (longest->computing < 0 || longest->computing >= part.computing) continue;
+    // Two parts of augmenting have its colour, and neither has its name.
+    if (longest->name == Text::kTransforms || longest->name == Text::kOtherCode) continue;
     part.why = analyzer::Say<analyzer::words::kMoreCoreTime>(
         analyzer::Give<"other">(traces::StageName(longest->colour)),
         analyzer::Give<"mine">(part.computing), analyzer::Give<"others">(longest->computing));
@@ -279,7 +281,8 @@ Ribbon BuildRibbon(const Report& report) {
   auto& making = ribbon.making;
   add(making, StageId::kRead, Text::kRead, means.read, Factor::kRead);
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
-  // Of augmenting that was split, the larger part is marked. kStartup stands for "none".
+  // Augmenting is split only if most of it is other code, which is marked then. kStartup stands for
+  // "none".
   const bool split = means.rest > 0;
   add(making, StageId::kAugment, split ? Text::kTransforms : Text::kAugment, means.augment,
       split ? Factor::kStartup : Factor::kAugment);

@@ -308,7 +308,7 @@ TEST(CardsTest, WhereStartUpCountsAllFiguresAreOfTheWholeRun) {
   }
   const Card card = CardOf(report, Text::kWorkersBusy);
   EXPECT_EQ(card.figure, analyzer::PercentText(busy / life));
-  EXPECT_EQ(card.unit, "over the whole run");
+  EXPECT_EQ(card.unit, "first batch to last");
   const std::string loader = English(analyzer::LoaderOf(diagnosis));
   EXPECT_NE(loader.find("busy " + card.figure + ", idle "), std::string::npos) << loader;
 }

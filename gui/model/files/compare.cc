@@ -174,9 +174,10 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
     if (setting.label != Text::kSettingCommand || !setting.name.empty() || !known(setting))
       continue;
     constexpr std::size_t kMost = 60;
-    clause(Filled(Text::kInsteadOf, language, TextOf(setting.label, language),
-                  analyzer::PlainText(setting.after, kMost),
-                  analyzer::PlainText(setting.before, kMost)));
+    const std::string before = analyzer::PlainText(setting.before, kMost);
+    const std::string after = analyzer::PlainText(setting.after, kMost);
+    if (before == after) continue;  // they differ only behind the part that is shown
+    clause(Filled(Text::kInsteadOf, language, TextOf(setting.label, language), after, before));
   }
   return why;
 }

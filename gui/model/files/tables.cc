@@ -152,10 +152,10 @@ std::string WorkersCsv(const Report& report) {
   for (const analyzer::WorkerRun& worker : report.diagnosis.run.loader().workers) {
     csv.Text(fmt::format("{}", worker.worker_id)).Count(worker.batches);
     csv.Number(worker.busy).Number(worker.cpu).Number(worker.idle);
-    if (worker.first == analyzer::kNever || worker.last <= worker.first) {
-      csv.Text("");
+    if (worker.life() > 0) {
+      csv.Number(worker.life());
     } else {
-      csv.Number(static_cast<double>(worker.last - worker.first) * 1e-9);
+      csv.Text("");
     }
     csv.End();
   }

@@ -221,7 +221,11 @@ void AddOfWorkers(const analyzer::Diagnosis& diagnosis, UnitProfile& profile) {
   if (profile.stage == traces::StageId::kStep) return;
   const double core_wait = diagnosis.loader ? diagnosis.loader->cpu.core_wait : 0;
   if (core_wait >= kMuch) profile.core_wait = core_wait;
-  if (profile.stage == traces::StageId::kSample) profile.of_all = StagesOfAll(diagnosis.run);
+  if (profile.stage != traces::StageId::kSample) return;
+  profile.of_all = StagesOfAll(diagnosis.run);
+  // Beside shares of the followed samples alone stand shares of all samples alone.
+  const double samples = profile.unusual && profile.of_stage > 0 ? profile.of_stage : 1;
+  for (StageShare& one : profile.of_all) one.share = std::min(1.0, one.share / samples);
 }
 
 // Whether calls are followed in the process: torch_loader.py and torch_fetch.py follow PyTorch's

@@ -324,7 +324,7 @@ std::vector<std::uint32_t> SortFiles(const traces::Trace& trace, std::span<const
       case FileColumn::kBytes:
         return static_cast<double>(file.bytes);
       case FileColumn::kTotal:
-        return file.total();
+        return file.total_known() ? file.total() : -1.0;
       case FileColumn::kRate:
         return file.rate();
       case FileColumn::kLongest:

@@ -235,6 +235,15 @@ WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
   return line;
 }
 
+// Seconds between the readings of a counter, of which a curve may show only some.
+std::vector<double> GapsOf(const CounterSeries& series) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < series.at.size(); ++i) {
+    gaps.push_back(series.at[i] - series.at[i - 1]);
+  }
+  return gaps;
+}
+
 // Drops the samples after the end of the run. While processes end, memory that they shared counts
 // as that of the last of them. If the recording was cut, it is not known when the run ended.
 CounterSeries UntilTheEnd(CounterSeries series, const analyzer::RunModel& run) {
@@ -352,6 +361,9 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis,
       model.memory[k].push_back({series.process.value, process.worker_id,
                                  process.role == wire::kRoleConsumer, process.comm,
                                  curve_of(series)});
+      MemoryCurve& added = model.memory[k].back();
+      added.gap = analyzer::Median(GapsOf(series));
+      if (!(analysis.from > 0)) added.from = series.at.front();
     }
     DropSmallHelpers(trace, model.memory[k]);
   }

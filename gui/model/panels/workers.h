@@ -64,6 +64,8 @@ struct MemoryCurve {
   bool consumer = false;
   std::string name;  // the name of its program
   Curve curve;       // bytes
+  double gap = 0;    // median seconds between two readings
+  double from = -1;  // seconds after the trace began: the first reading; -1: a part of the run
   std::uint32_t pid = 0;
   bool namesake = false;    // as in WorkerLine
   std::uint32_t epoch = 0;  // as in WorkerLine

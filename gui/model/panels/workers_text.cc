@@ -84,16 +84,16 @@ std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
 std::string ReadingsText(const WorkersModel& model, MemoryKind kind, Language language) {
   if (kind == MemoryKind::kRss) return "";  // the kernel keeps this figure
   std::vector<double> gaps;
-  double first = std::numeric_limits<double>::infinity();
+  double from = std::numeric_limits<double>::infinity();
   for (const MemoryCurve& curve : model.Of(kind)) {
-    const std::vector<double>& at = curve.curve.at;
-    if (!at.empty()) first = std::min(first, at.front());
-    for (std::size_t i = 1; i < at.size(); ++i) gaps.push_back(at[i] - at[i - 1]);
+    if (curve.gap > 0) gaps.push_back(curve.gap);
+    from = std::min(from, curve.from);
   }
   const double gap = gaps.empty() ? 0 : analyzer::Median(std::move(gaps));
   if (gap < 1) return "";
+  if (from < 0) return Filled(Text::kMemorySeldomInPart, language, analyzer::DurationText(gap));
   return Filled(Text::kMemorySeldom, language, analyzer::DurationText(gap),
-                analyzer::DurationText(first));
+                analyzer::DurationText(from));
 }
 
 std::string MemoryText(const WorkerLine& worker) {

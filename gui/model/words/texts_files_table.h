@@ -32,7 +32,7 @@
   X(kSweepNoCheaper, "No cheaper setting comes within {} of it",                                   \
     "没有更省的设置与其差距在 {} 以内")                                                            \
   X(kSweepTied, "cannot be told from the best: {} more", "与最佳无法区分：另有 {} 组")             \
-  X(kSweepNear, "within {} of it: {} more", "与其差距在 {} 以内：另有 {} 组")                      \
+  X(kSweepNear, "slower, but within {} of it: {} more", "较慢，但差距在 {} 以内：另有 {} 组")      \
   X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
   X(kSweepNothing, "No setting was measured", "没有测得任何设置的结果")                            \
   X(kSweepDearest, "The most expensive step is {}: it adds {} a sample, {} of the whole",          \

@@ -65,8 +65,8 @@
   X(kSourceLineTip, "Line {}: {} {}, entered {} times", "第 {} 行：{} {}，进入 {} 次") \
   X(kSourceLine, "line {}", "第 {} 行") \
   X(kSourceMissing, "The source is not shown: the file is not on this machine.", "无法显示源代码：文件不在本机。") \
-  X(kSourceUnreadable, "The source is not shown: the file is here, but cannot be read.", \
-    "无法显示源代码：文件在本机，但无法读取。") \
+  X(kSourceUnreadable, "The source is not shown: the file is here, but has no such lines now or cannot be read.", \
+    "无法显示源代码：文件在本机，但现在没有这些行，或无法读取。") \
   X(kSourceChanged, "The file was changed after the run began: lines may have moved.", \
     "文件在运行开始后已更改：代码行可能已移动。") \
   X(kSourceUndated, "The file may have changed since: the trace does not say when the run began.", \

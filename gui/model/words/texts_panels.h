@@ -212,6 +212,8 @@
     "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
   X(kMemorySeldom, "Read about every {}, from {} on: reading it holds the process up", \
     "约每 {} 读取一次，自 {} 起：读取会使进程停顿") \
+  X(kMemorySeldomInPart, "Read about every {}: reading it holds the process up", \
+    "约每 {} 读取一次：读取会使进程停顿") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryAlike, "{} processes, each about {}", "{} 个进程，各约 {}") \
   X(kMemoryNeeds, "Memory was not recorded: record with penstock record", \

@@ -34,8 +34,8 @@
     "生成批次包含样本与合批，样本包含读取、解码与增强，等待可能包含出队：这些占比不可相加") \
   X(kSharesOfStreams, "kernels and copies: sums over streams that may run at the same time; the GPU view counts each moment once", \
     "内核与拷贝：各流之和，各流可能同时运行；GPU 视图中每一时刻只计一次") \
-  X(kRestOfSamples, "rest of samples: code in no named stage or transform, with its waiting for a core", \
-    "样本的其他代码：不属于任何阶段或变换的代码，含其等待核心的时间") \
+  X(kRestOfSamples, "rest of samples: code in no named stage or transform, with its waiting", \
+    "样本的其他代码：不属于任何阶段或变换的代码，含其等待时间") \
   X(kGpuNoDriver, "No NVIDIA driver can be seen (libnvidia-ml.so.1 is missing): record on a machine with a GPU, or give the container its GPU.", \
     "看不到 NVIDIA 驱动（缺少 libnvidia-ml.so.1）：请在有 GPU 的机器上录制，或让容器能使用 GPU。") \
   X(kWorkersUnreported, "the loader does not report its workers", "加载器不报告其工作进程") \
@@ -45,7 +45,7 @@
   X(kRankIsOne, "rank {} (of 0 to {})", "rank {}（共 0 至 {}）") \
   X(kRanksTogether, "all ranks {} {}", "所有 rank 合计 {} {}") \
   X(kInSteadyPart, "in the steady part", "稳定阶段") \
-  X(kOverWholeRun, "over the whole run", "全程") \
+  X(kFirstToLastBatch, "first batch to last", "从首批到末批") \
   X(kAfterFilling, "after the queues have filled", "队列填满后") \
   X(kGpuOfTheTime, "{} of all time: {}", "占全部时间的 {}：{}") \
   X(kGpuMostlyUnknown, "{} of all time: {}; {}: {}", "占全部时间的 {}：{}；另有 {}：{}") \

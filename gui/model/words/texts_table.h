@@ -106,7 +106,7 @@
   X(kDecode, "decode", "解码")                                                                     \
   X(kAugment, "augment", "增强")                                                                   \
   X(kTransforms, "named transforms", "有名称的变换")                                               \
-  X(kOtherCode, "other code and waiting for a core", "其他代码与等待核心")                         \
+  X(kOtherCode, "other code and its waiting", "其他代码及其等待")                                  \
   X(kTokenize, "tokenize", "分词")                                                                 \
   X(kOther, "other", "其他")                                                                       \
   X(kCollate, "collate", "合批")                                                                   \

@@ -170,7 +170,7 @@ TEST(SweepTextsTest, ASettingWhollyBelowTheBestIsOnlyNearIt) {
   sweep.cells[1].rate->most = sweep.cells[*sweep.best].rate->least;
   EXPECT_THAT(
       AnswerOf(sweep, Language::kEnglish).second,
-      ::testing::EndsWith("; cannot be told from the best: 1 more; within 2 % of it: 1 more"));
+      ::testing::EndsWith("; cannot be told from the best: 1 more; slower, but within 2 % of it: 1 more"));
 }
 
 TEST(SweepTextsTest, WhereNothingWasMeasuredTheReasonIsSaid) {
