@@ -176,25 +176,6 @@ void TellComputing(const Means& means, const analyzer::StageTable& stages,
   if (means.cpu_known && cpu > 0 && cpu < (1 - kOffCores) * wall) making = std::move(told);
 }
 
-// Says why a bottleneck is shorter than another part: the cores are full, so that parts cost what
-// they need of a core, and the longer part waits more.
-void ExplainBottleneck(const analyzer::CpuLoad& cpu, std::vector<RibbonPart>& making) {
-  constexpr double kFull = 0.9;  // as in the rule cpu-saturated
-  if (!cpu.known || (cpu.saturation() < kFull && !cpu.crowded)) return;
-  for (RibbonPart& part : making) {
-    if (!part.bottleneck || part.computing < 0) continue;
-    const auto longest =
-        std::max_element(making.begin(), making.end(),
-                         [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-    if (longest->computing < 0 || longest->computing >= part.computing) continue;
-    // Two parts of augmenting have its colour, and neither has its name.
-    if (longest->name == Text::kTransforms || longest->name == Text::kOtherCode) continue;
-    part.why = analyzer::Say<analyzer::words::kMoreCoreTime>(
-        analyzer::Give<"other">(traces::StageName(longest->colour)),
-        analyzer::Give<"mine">(part.computing), analyzer::Give<"others">(longest->computing));
-  }
-}
-
 // What the loop does after a batch, until it asks for the next one. If steps were recorded as such,
 // this may be more than the step. Single long steps, such as the last one of an epoch with the gap
 // after it, do not count.

@@ -54,6 +54,9 @@ struct Ribbon {
 // The time of a sample or image in a loop that makes its data itself: what that consists of, and
 // beside it the rest of the loop. Empty if the loop does not, or if that is not known.
 [[nodiscard]] Ribbon RibbonOfLoop(const analyzer::Diagnosis& diagnosis);
+// Says why a bottleneck takes less time than another stage: the cores are full, so that stages cost
+// what they need of a core, and the longer one waits more. The parts of a stage count together.
+void ExplainBottleneck(const analyzer::CpuLoad& cpu, std::vector<RibbonPart>& making);
 
 // The mean length of the training loop's step, as the ribbon shows it: without the copies to the
 // device and without the wait for other loaders. Units: seconds. Requires: diagnosis.loader.

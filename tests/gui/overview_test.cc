@@ -177,6 +177,13 @@ TEST(OverviewTest, ABottleneckThatIsShorterThanAnotherPartSaysWhy) {
     return std::string("no bottleneck");
   };
   EXPECT_EQ(why().find("the cores are full, and it needs them longer than augment ("), 0U) << why();
+  // Neither part of split augmenting is longer than decoding, but both together are.
+  analyzer::StageTotals& augment = report.diagnosis.run.stages[traces::StageId::kAugment];
+  analyzer::PartTotals& named = augment.children.begin()->second;
+  named.wall.value = 2 * augment.wall.value / 5;
+  named.cpu.value = 2 * augment.cpu.value / 5;
+  ASSERT_EQ(BuildRibbon(report).making[3].name, Text::kOtherCode);
+  EXPECT_EQ(why().find("the cores are full, and it needs them longer than augment ("), 0U) << why();
   cpu.used = 1;
   EXPECT_EQ(why(), "") << "cores are free";
 }
