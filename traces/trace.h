@@ -46,8 +46,8 @@ class Trace {
   [[nodiscard]] virtual TimeNs realtime_offset() const = 0;
 
   // Calls `visit` with consecutive runs of the spans of `thread`, ascending by start; at equal
-  // starts the longest comes first. losses() includes damage from opening on. Cost: decodes each
-  // block once; the memory of one block.
+  // starts the longest comes first. Opening has already counted damage in losses(). Cost: about one
+  // decode for each block; the memory of a few blocks.
   virtual void ForEachBlock(ThreadId thread,
                             const std::function<void(std::span<const Span>)>& visit) const = 0;
 
@@ -59,23 +59,23 @@ class Trace {
 struct OpenControl {
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
-  // If set, everything after the last mark (Packer::Flush()) of an unfinished packed trace is left
-  // out. Receives the mark's number; 0: there is none, and nothing is left out.
+  // If set, all after the last mark (Packer::Flush()) of a packed trace is left out. Receives the
+  // mark's number; 0: it has no mark, and all is read. Recordings do not set it.
   std::uint64_t* last_mark = nullptr;
 };
 
 // Opens a packed trace or a recording, also one that is still being written, or that a crash left.
-// Errors: kInput if the file cannot be read, is not a trace, or contains nothing usable; the
-// message names the file and the remedy. Smaller damage is in losses(). A stopped opening is an
-// error too, or returns a part of the trace.
+// Errors: kInput if the file cannot be read, is not a trace, contains nothing usable, or if opening
+// was stopped; kEnvironment if the system lacks something. The message names the file. Smaller
+// damage is in losses().
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
                                                        const OpenControl& control = {});
 
-// The same from memory; `name` is for messages.
+// The same from memory. `name`: for messages, and the path of a tail (NAME.tail).
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
                                                             const std::string& name);
 
-// The contents of a trace in plain containers, for tests, importers and the packer.
+// The contents of a trace in plain containers, for TraceBuilder and tests.
 struct TraceData {
   std::map<std::string, std::string> facts;
   std::vector<ProcessInfo> processes;

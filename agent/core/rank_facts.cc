@@ -8,8 +8,8 @@
 namespace penstock::agent {
 namespace {
 
-// Writes `text` as the value, or `number` if `text` is nullptr. A negative number is not known, so
-// nothing is written.
+// Writes `text` as the value. If it is nullptr, writes `number`, or nothing if that is negative,
+// which means not known.
 void WriteFact(const char* key, const char* text, int32_t number) {
   char line[128];
   Text fact{line, sizeof line};

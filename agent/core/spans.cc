@@ -34,14 +34,13 @@ void Pop(ThreadState* s) {
   if (o.sets_context) {
     s->context = o.saved;
   }
-  // `depth` is decremented last: a signal handler that opens a span here uses the entry at `depth`,
-  // which is `o` from then on.
+  // `depth` is decremented last: only then may a signal handler that opens a span overwrite `o`.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   --s->depth;
 }
 
-// Drops spans that a longjmp or an exception left open. The stack grows downwards, and the function
-// with `frame` opens a span now. So C frames at or below `frame` have ended.
+// Drops spans that a longjmp or an exception left open. The C stack grows
+// downwards, and a new call now uses `frame`. So the calls with spans at or below it have ended.
 inline void DropLeftOpen(ThreadState* s, const void* frame) {
   while (s->depth > 0 && s->open[s->depth - 1].frame != nullptr &&
          reinterpret_cast<uintptr_t>(s->open[s->depth - 1].frame) <=

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kFull = 0.8;
 constexpr double kWorthIt = 1.1;
-constexpr double kBusyDevice = 0.9;  // docs/diagnosis.md R34
+constexpr double kBusyDevice = 0.9;  // docs/diagnosis.md R33
 
 // Predicts `move` with the time that the device needs. Leaves `move` unchanged if that time is not
 // known.
@@ -26,7 +26,7 @@ void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move)
   const LoaderDiagnosis& loader = input.loader();
   const DeviceCosts costs = BuiltInDeviceCosts(loader.material.gpu);
   Changes changes;
-  changes.gpu_augment = true;  // decoded pictures stay on the device
+  changes.gpu_augment = true;  // transforms move in both cases
   changes.gpu_decode = stage == traces::StageId::kDecode;
   const auto changed = ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, costs);
   if (!changed) return;
@@ -69,8 +69,8 @@ std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, 
   const StageTotals& totals = input.diagnosis.run.stages[stage];
   const double samples = input.diagnosis.run.samples();
   if (totals.cpu_known() && samples > 0) move.seconds_per_core = Seconds(totals.cpu) / samples;
-  // The step and the stage take turns on the device. A gain needs both together to take less time
-  // than now passes from one batch to the next.
+  // The step and the stage take turns on the device. For a gain of 10 % both together must fit
+  // into the time from one batch to the next, divided by 1.1.
   const double interval = 1 / rate;
   const double step = loader.device.kernels
                           ? interval * loader.device.Share(loader.device.computing)

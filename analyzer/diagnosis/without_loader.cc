@@ -13,7 +13,7 @@ using traces::StageId;
 
 // Diagnoses a trace of kernels and copies alone: finds what takes most of the devices' time. No
 // factor stands for launches and idle time. So if one of these takes most, no bottleneck is named.
-// Confidence grows with the length of the recording and with the lead of the largest share.
+// Confidence grows with the devices' time (up to 10 s) and with the lead of the largest share.
 void DiagnoseDevices(Diagnosis& diagnosis) {
   diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
   const DevicesUse& use = diagnosis.devices;
@@ -31,8 +31,8 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// A feed says which threads make the data, which thread takes it, and how fast in the steady part
-// (feed.h). Its rate of the steady part replaces the rate of the whole run in `diagnosis`. If it is
+// A feed has the number of threads that make the data, the waits of the loop, and the steady rate
+// (feed.h), which replaces `samples_rate` if there is a steady part. If it is
 // known what limits the feed, its gains, bottleneck and wait fraction replace those that
 // GainsByThreadTime() and the totals of stages gave.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
@@ -89,8 +89,8 @@ void DiagnoseWithoutLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
   const double duration = diagnosis.run.duration();
   diagnosis.samples_known = stages[StageId::kSample].count > 0;
-  // Opening an image also gives a decode span, but one without bytes. So only spans with bytes are
-  // counted as images, if there are any.
+  // An image that was opened but not decoded counts as decoding too, without bytes. So only spans
+  // with bytes are counted as images, if there are any.
   const StageTotals& decode = stages[StageId::kDecode];
   const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
   const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;

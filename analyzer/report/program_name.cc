@@ -39,8 +39,8 @@ std::string ProgramOf(const std::string& command) {
                        !IsLauncher(words[i + 1]);
     if (named) return words[i + 1];
   }
-  // Neither a script nor a module follows this interpreter: its argument is an option or the text
-  // of a program.
+  // Neither a script with ".py" nor a module was found. The interpreter's name is not that of the
+  // program.
   if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
   return base(words.front());
 }

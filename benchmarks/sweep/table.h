@@ -20,7 +20,7 @@ struct TableStyle {
 // combination of the others. Empty if there are no two such axes.
 [[nodiscard]] std::string RenderMatrix(const SweepResult& result, const TableStyle& style);
 
-// The lines below the table: the best setting, the suggested one, and what failed.
+// The lines below the table: the best and the suggested setting, ties, failures, notes.
 [[nodiscard]] std::string RenderVerdict(const SweepResult& result, const TableStyle& style);
 
 }  // namespace penstock::sweep

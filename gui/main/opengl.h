@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens OpenGL and EGL when a window or picture is drawn. Thus the program also starts on a system
+// Finds OpenGL and EGL when a window or picture is made. Thus the program also starts on a system
 // without these libraries, and says what is missing. Used on the thread that draws.
 #pragma once
 
@@ -52,6 +52,6 @@ struct Egl {
 
 // The packages to install where such a library is missing.
 inline constexpr char kInstallOpenGl[] =
-    "install libegl1, libgl1 and libgl1-mesa-dri, or see: penstock report --html";
+    "install libegl1, libgl1 and libgl1-mesa-dri, or use: penstock report --html";
 
 }  // namespace penstock::gui

@@ -63,7 +63,7 @@ Result<void> TakeScreenshot(const Options& options) {
   app.workspace().at_once = true;
   app.workspace().functions = options.functions;
   if (opened->trace) {
-    app.workspace().view = view;  // before Show(): the view decides what a range means
+    app.workspace().view = view;  // before Show(): the view decides what --at means
     app.Show(std::move(*opened->trace));
   }
   if (app.notice().failed()) return Fail(ErrorKind::kInput, app.notice().text());

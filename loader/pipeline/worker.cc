@@ -135,7 +135,7 @@ Item* Worker::NextRead() {
   BatchRing& ring = *shared_.ring;
   for (;;) {
     if (shared_.stop.set()) return nullptr;
-    bool starved = false;  // no item is free: other threads work on all of them
+    bool starved = false;  // no item is free: in flight, or in other threads
     while (flying_ < in_flight_.size() && ClaimPending() && pending_batch_ < ring.opened()) {
       Item* item = TakeFree();
       if (item == nullptr) {

@@ -59,12 +59,12 @@ class Limits(runs.Alone):
                 self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_STACK, kilobytes << 10))
 
     def test_processes(self):
-        # The user already has more than one process, so the program can start none.
+        # The user has other processes, so the program can start none, unless the user is root.
         self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_NPROC, 1))
 
 
 class Recorded(runs.Alone):
-    """The same checks with a collector. Every process maps the collector's ring as a whole."""
+    """Two of the checks with a collector, whose ring is mapped as a whole if there is room."""
 
     def check(self, how, kind, value):
         record = os.path.join(os.environ.get("PENSTOCK_BIN", ""), "penstock-record")

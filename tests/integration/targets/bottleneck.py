@@ -2,7 +2,7 @@
 """A training loop with one known bottleneck: bottleneck.py KIND DIRECTORY [SAMPLES [PORT]].
 
 KIND: decode, augment, collate, compute, read (pictures come from 127.0.0.1:PORT), startup, none.
-Every stage except the named one costs next to nothing. Prints the number of batches.
+Only the named stage costs much; for decode the pictures must be large. Prints the number of batches.
 """
 import io
 import os
@@ -22,7 +22,7 @@ BATCH = 4
 
 
 def burn(seconds):
-    """Computes until this thread has used `seconds` of CPU time."""
+    """Computes for `seconds` of this thread's CPU time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels' arithmetic and indexing, run by the CPU.
+// Kernels run by the CPU, and the passes that PassList plans.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -80,7 +80,7 @@ TEST(PassListTest, TilesFitSharedMemoryWhateverTheRatio) {
   }
 }
 
-TEST(PassListTest, WhatIsTooWideToShrinkIsRefusedInOneLine) {
+TEST(PassListTest, WhatIsTooWideToShrinkNamesTheRemedy) {
   cuda::PassList list;
   list.Begin({cuda::Memory::kInput, 0, cuda::PitchOf(60000), 60000, 2});
   cuda::Axis x;

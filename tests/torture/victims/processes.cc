@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csetjmp>
 #include <cstdio>
@@ -50,7 +51,7 @@ int Threads(int count, int at_once) {
   std::atomic<long> bytes = 0;
   for (int i = 0; i < count; i += at_once) {
     std::vector<std::thread> threads;
-    for (int t = 0; t < at_once; ++t) {
+    for (int t = 0; t < std::min(at_once, count - i); ++t) {
       threads.emplace_back([&bytes, i, t] { bytes += ReadFile(static_cast<std::size_t>(i + t)); });
     }
     for (std::thread& thread : threads) thread.join();

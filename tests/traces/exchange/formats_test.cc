@@ -61,7 +61,7 @@ TEST(FormatsTest, AreFoundByName) {
   }
 }
 
-TEST(FormatsTest, FunctionsOfATraceWithoutFollowedCallsAreMissing) {
+TEST(FormatsTest, ATraceWithoutFollowedCallsLacksFunctions) {
   const testing::TempFolder folder;
   const auto small = Small(folder);
   for (const ExportFormat& format : ExportFormats()) {
@@ -103,7 +103,7 @@ TEST(FormatsTest, ANameThatEndsInGzIsCompressed) {
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
 }
 
-TEST(FormatsTest, WhatCannotBeWrittenLeavesNothing) {
+TEST(FormatsTest, WhatCannotBeWrittenIsAnError) {
   const testing::TempFolder folder;
   const auto trace = Small(folder);
   for (const ExportFormat& format : ExportFormats()) {
@@ -145,7 +145,7 @@ TEST(FormatsTest, AWorkerOfAnyNumberComesAfterTheTrainingProcess) {
   EXPECT_THAT(Exported(*builder.Build(), "chrome"), HasSubstr("\"sort_index\":2147483648}"));
 }
 
-TEST(FormatsTest, DFTracerIsToldOfNoFileOfARange) {
+TEST(FormatsTest, PfwLeavesOutTheDomainOfARange) {
   TraceBuilder builder;
   const ThreadId thread = builder.AddThread({.process = builder.AddProcess({}), .tid = 1});
   Span span;

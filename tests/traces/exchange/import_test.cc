@@ -202,7 +202,7 @@ TEST(ChromeTest, PairsBeginsWithEndsAndCountsWhatItLeavesOut) {
   EXPECT_THAT(imported.summary.left_out, Contains(Key("events without a time")));
 }
 
-TEST(ChromeTest, TextOfAnyLengthIsReadOnceWhereverItStands) {
+TEST(ChromeTest, LongTextIsReadWhereverItStands) {
   const std::string large(100'000, 'x');
   const Imported imported = ImportText(
       R"([{"args":{"name":")" + large + R"(","value":")" + large + R"("},"ph":"C","name":")" +
@@ -216,7 +216,7 @@ TEST(ChromeTest, TextOfAnyLengthIsReadOnceWhereverItStands) {
   EXPECT_EQ(std::get<6>(rows[0]), 7u);
 }
 
-TEST(ChromeTest, AnArrayThatWasNotEndedIsReadToItsLastWholeLine) {
+TEST(ChromeTest, AnArrayWithoutItsEndIsReadToItsLastWholeEvent) {
   const std::string line = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
   const Imported imported = ImportText("[\n" + line + "\n" + line + "\n{\"ph\":\"X\",\"na");
   ASSERT_NE(imported.trace, nullptr) << imported.error;
@@ -287,7 +287,7 @@ TEST(ImportTest, LeavesFollowedCallsOfOurOwnExportOut) {
   EXPECT_EQ(back.trace->span_count(), 1u);
 }
 
-TEST(ImportTest, SaysWhereTextIsMalformed) {
+TEST(ImportTest, SaysWhatIsWrongWithAFile) {
   const std::string good =
       R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
   EXPECT_THAT(ImportText(good + R"({"ph":"X" "name":"b"}]})").error, HasSubstr("offset"));
@@ -322,7 +322,7 @@ TEST(ImportTest, EveryCutOfAFileIsRefusedOrRead) {
   }
 }
 
-TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
+TEST(PfwTest, ReadsCallsFilesAndAiConventions) {
   const Imported imported = ImportText(
       "[\n"
       R"({"id":0,"name":"HH","cat":"dftracer","pid":5,"tid":5,"ph":"M","args":{"hhash":"h","name":"node1","value":"h"}})"
