@@ -204,11 +204,6 @@ struct NameList {
   return list;
 }
 
-// Whether `text` has a value or a condition of this name. Requires: `text` is not malformed.
-[[nodiscard]] constexpr bool HasName(std::string_view text, std::string_view name) {
-  return NamesOf(text).Has(name);
-}
-
 // Whether `other` has all values and conditions of `text`; the name `but` need not be there.
 [[nodiscard]] constexpr bool HasAllNames(const NameList& other, const NameList& text,
                                          std::string_view but = "") {
