@@ -71,6 +71,9 @@ const char* FirstOf(const std::array<const char*, N>& paths) {
   return nullptr;
 }
 
+// Characters of the analyzer's messages that are not among ImGui's common Chinese ones.
+constexpr std::string_view kRareInReports = "函匿噪尔嵌帧拟拷擎栈橙涵滞迭频";
+
 // Empty if characters are made when they are drawn.
 struct Ranges {
   ImVector<ImWchar> latin;
@@ -91,7 +94,10 @@ Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language langua
   builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ−°");
   Ranges glyphs;
   builder.BuildRanges(&glyphs.latin);
-  if (common) builder.AddRanges(atlas.GetGlyphRangesChineseSimplifiedCommon());
+  if (common) {
+    builder.AddRanges(atlas.GetGlyphRangesChineseSimplifiedCommon());
+    builder.AddText(kRareInReports.data(), kRareInReports.data() + kRareInReports.size());
+  }
   builder.BuildRanges(&glyphs.chinese);
   return glyphs;
 }
