@@ -211,10 +211,21 @@ class Walk(WindowTest):
         self.xdotool("mouseup", 1)
         self.quit()
 
+    def point_at_a_span(self):
+        """Moves the pointer over a span of the timeline. No span is chosen afterwards."""
+        for y in range(250, 640, 14):
+            self.xdotool("mousemove", 700, y, "click", 1)
+            self.assertTrue(self.settled(self.program.pid))
+            if self.state.now()["span"] is not None:
+                self.xdotool("key", "Escape")
+                self.state.until(lambda s: s["span"] is None, "no span")
+                self.assertTrue(self.settled(self.program.pid))
+                return
+        self.fail("no span lies below x = 700")
+
     def test_what_a_released_button_changes_is_drawn_at_once(self):
         self.start("run.penstock", "--view", "timeline")
-        self.xdotool("mousemove", 700, 330)
-        self.assertTrue(self.settled(self.program.pid))
+        self.point_at_a_span()
         # While the button is down the window draws all the time, so it is not about to draw more
         # frames for an earlier event when the button is released.
         self.xdotool("mousedown", 1)
