@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "analyzer/model/named_ranges.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/gpu.h"
 #include "analyzer/words/needs.h"
@@ -286,14 +288,21 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   }
   std::vector<std::pair<std::int64_t, int>> changes;
   std::size_t seen = 0;
+  std::size_t taken = 0;
+  // From when on a worker's records are missing in a file that was cut, some batches are too.
+  const auto ends = FirstRecordsEnd(diagnosis.run);
+  const std::int64_t last = ends ? trace.begin().value + static_cast<std::int64_t>(ends->at * 1e9)
+                                 : std::numeric_limits<std::int64_t>::max();
   for (const Batch& batch : run.batches) {
+    if (batch.was_delivered() && batch.delivered > last) continue;
+    ++taken;
     if (!batch.was_delivered() || batch.available() == kNever) continue;
     ++seen;
     const std::int64_t ready = std::min(batch.available(), batch.delivered);
     changes.emplace_back(ready, 1);
     changes.emplace_back(batch.delivered, -1);
   }
-  if (2 * seen < run.batches.size() || seen < 2) {
+  if (2 * seen < taken || seen < 2) {
     queue.missing = Say<words::kFinishUnseen>();
     return queue;
   }

@@ -95,7 +95,7 @@ inline constexpr Message kStepNotData{
     "run back, not the data: at {rate:rate} {unit:words}, the loop waits for data {wait:%0} of the "
     "time[, and with data that costs nothing the run would be [least?at least|only] "
     "{headroom:times}x as fast]",
-    "[few?在仅有的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "
+    "[few?在计入的 {few:count} 个批次中，]瓶颈是训练步而非数据：速率为 {rate:rate} "
     "{unit:words}，训练循环有 {wait:%0} "
     "的时间在等待数据[，即使数据不耗时，速度[least?至少为|也只有]原来的 "
     "{headroom:times} 倍]"};

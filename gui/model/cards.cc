@@ -86,10 +86,17 @@ class CardMaker {
     const double wait = diagnosis_.wait_fraction;
     return {Say(Text::kWaitsForData),
             analyzer::PercentText(wait),
-            Say(diagnosis_.whole_run ? Text::kOfWholeLoop : Text::kOfLoopTime),
+            Say(BaseOfWait()),
             Beside(Beside(OfRank(), Say(WordOfBound(bound))), PartOfRun()),
             ToneOf(bound),
             wait};
+  }
+
+  // Of which time the share of waiting is. The loops over other loaders do not count.
+  Text BaseOfWait() const {
+    if (!diagnosis_.whole_run) return Text::kOfLoopTime;
+    const bool in_turn = diagnosis_.run.loader().use == analyzer::LoopUse::kInTurn;
+    return in_turn ? Text::kOfLoopOverLoader : Text::kOfWholeLoop;
   }
 
   Card Rate() const {

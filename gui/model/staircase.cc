@@ -63,13 +63,6 @@ bool GainsSurely(const Plan& plan, const PlanStep& step) {
          step.gain * rate.low > rate.estimate;
 }
 
-// The names of one or two factors that limit the run; the second may be kNone.
-std::string NamesOf(analyzer::Factor limited_by, analyzer::Factor also, Language language) {
-  const std::string name(TextOf(NameOf(limited_by), language));
-  if (also == analyzer::Factor::kNone) return name;
-  return Filled(Text::kPlanAlike, language, name, TextOf(NameOf(also), language));
-}
-
 // Step `i` of `plan`, which is step `number` of the whole plan.
 Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t number,
               Language language) {
@@ -79,7 +72,7 @@ Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t
   stair.limit = step.limited_by == analyzer::Factor::kNone
                     ? Render(analyzer::LimitAfter(step), language)
                     : Filled(Text::kPlanThenLimitedBy, language,
-                             NamesOf(step.limited_by, step.also_limits, language));
+                             LimitsText(step.limited_by, step.also_limits, language));
   stair.cost = Render(analyzer::CostOf(step), language);
   if (step.with_next) {
     stair.limit = Render(analyzer::Say<analyzer::words::kPlanWithNext>(), language);
@@ -96,6 +89,12 @@ Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t
 }
 
 }  // namespace
+
+std::string LimitsText(analyzer::Factor limited_by, analyzer::Factor also, Language language) {
+  const std::string name(TextOf(NameOf(limited_by), language));
+  if (also == analyzer::Factor::kNone) return name;
+  return Filled(Text::kPlanAlike, language, name, TextOf(NameOf(also), language));
+}
 
 bool Staircase::has_steps() const {
   return std::any_of(stairs.begin(), stairs.end(),
@@ -123,7 +122,7 @@ Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language l
   Stair now{.kind = StairKind::kNow, .title = std::string(TextOf(Text::kPlanAsItIs, language))};
   if (plan.limited_by != analyzer::Factor::kNone) {
     now.limit = Filled(Text::kPlanLimitedBy, language,
-                       NamesOf(plan.limited_by, plan.also_limits, language));
+                       LimitsText(plan.limited_by, plan.also_limits, language));
   }
   WriteRate(plan.now, plan, language, now);
   staircase.stairs.push_back(std::move(now));

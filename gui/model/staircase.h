@@ -56,4 +56,8 @@ struct PlanChoice {
 // The staircase with all steps.
 [[nodiscard]] Staircase StaircaseOf(const analyzer::Report& report, Language language);
 
+// The names of one or two factors that limit the run; the second may be kNone.
+[[nodiscard]] std::string LimitsText(analyzer::Factor limited_by, analyzer::Factor also,
+                                     Language language);
+
 }  // namespace penstock::gui

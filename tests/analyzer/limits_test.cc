@@ -14,6 +14,7 @@
 
 #include "analyzer/predict/predict.h"
 #include "analyzer/report/compare.h"
+#include "analyzer/report/html_data.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
@@ -222,6 +223,18 @@ TEST(LimitsTest, ACutFileLacksAWorkerFromItsLastRecordOn) {
   EXPECT_GT(end->at, 0.2 * run.duration());
   EXPECT_LT(end->at, 0.6 * run.duration());
   EXPECT_FALSE(FirstRecordsEnd(ReportOf(MakeSynthetic(Starved())).diagnosis.run));
+}
+
+// From there on, finished batches of worker 1 were missing in the curve, which looked whole.
+TEST(LimitsTest, FinishedBatchesEndWhereAWorkersRecordsEnd) {
+  const auto trace = traces::MakeTrace(CutRun());
+  const Report report = BuildReport(*trace, "t");
+  const auto end = FirstRecordsEnd(report.diagnosis.run);
+  ASSERT_TRUE(end);
+  const QueueDepth queue = BuildPlots(*trace, report).queue;
+  ASSERT_FALSE(queue.bins.empty());
+  EXPECT_LE(queue.bins.back().at, end->at);
+  EXPECT_GT(queue.bins.back().at, 0.8 * end->at);
 }
 
 // Worker 1 was recorded up to a time at which none of its batches had been delivered for long.

@@ -77,7 +77,7 @@ TEST(VerdictTest, AStepThatAFewBatchesShowIsSaidOfThem) {
   report.diagnosis.loader->steady.batches = 5;
   EXPECT_TRUE(English(analyzer::Summarise(report.diagnosis))
                   .starts_with("In the batches that counted (5), the training step holds"));
-  EXPECT_TRUE(Has(ChineseOf(report), "在仅有的 5 个批次中")) << ChineseOf(report);
+  EXPECT_TRUE(Has(ChineseOf(report), "在计入的 5 个批次中")) << ChineseOf(report);
 }
 
 TEST(VerdictTest, WithoutAPredictionTheSuggestionLeadsToTheFindings) {

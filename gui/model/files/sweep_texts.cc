@@ -141,6 +141,13 @@ std::variant<double, std::string> KeyOf(const Sweep& sweep, const SweepCell& cel
   return 0.0;
 }
 
+// Whether all runs of a cell were slower than all runs of the best one.
+bool IsBelowBest(const Sweep& sweep, const SweepCell& cell) {
+  if (!sweep.best || !cell.rate) return false;
+  const auto& best = sweep.cells[*sweep.best].rate;
+  return best && cell.rate->most < best->least;
+}
+
 std::string NoteOf(const Sweep& sweep, const SweepCell& cell, Language language) {
   switch (cell.state) {
     case SweepState::kPending:
@@ -155,8 +162,9 @@ std::string NoteOf(const Sweep& sweep, const SweepCell& cell, Language language)
   if (!cell.within_noise) return {};
   // The file rounds the share to four places.
   const bool as_good = cell.of_best && *cell.of_best >= 1 - sweep.tie - 5e-5;
-  return as_good ? std::string(TextOf(Text::kCellAsGood, language))
-                 : Filled(Text::kCellWithinNoise, language, cell.runs.size());
+  if (!as_good) return Filled(Text::kCellWithinNoise, language, cell.runs.size());
+  if (IsBelowBest(sweep, cell)) return Filled(Text::kCellNear, language, PercentText(sweep.tie));
+  return std::string(TextOf(Text::kCellAsGood, language));
 }
 
 // The window's word for a factor that the file names, such as "transfer". An unknown name stays as
@@ -229,8 +237,7 @@ SweepAnswer AnswerOf(const Sweep& sweep, Language language) {
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
     const SweepCell& cell = sweep.cells[i];
     if (!cell.within_noise || sweep.suggested == i) continue;
-    const bool below = cell.rate && cell.rate->most < rate.least;
-    ++(below ? near : tied);
+    ++(IsBelowBest(sweep, cell) ? near : tied);
   }
   const auto add = [&](const std::string& clause) {
     answer.second += TextOf(Text::kClauseComma, language);

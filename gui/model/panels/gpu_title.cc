@@ -93,7 +93,7 @@ DeviceTitle TitleOfDevices(const GpuModel& gpu, Language language) {
 
 std::string TitleOfCurves(const GpuModel& gpu, Language language) {
   const std::size_t devices = std::max(gpu.kernel_devices, gpu.copy_devices);
-  const bool both = gpu.kernel_devices > 0 && gpu.copy_devices > 0;
+  const bool both = gpu.kernels > 0 && gpu.copies > 0;
   const bool alike = !both || gpu.kernel_devices == gpu.copy_devices;
   if (devices < 2 || !alike) return std::string(TextOf(Text::kGpuOverTime, language));
   return Filled(Text::kGpuOverTimeMean, language, devices);

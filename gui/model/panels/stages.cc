@@ -187,6 +187,7 @@ std::string ShareBases(std::span<const StageLine> lines, Language language) {
     return !line.of_workers && stage != StageId::kIdle && stage != StageId::kStartup;
   });
   add(Text::kShareWithUnended, [](const StageLine& line) { return line.unended; });
+  add(Text::kShareOfRun, [](const StageLine& line) { return line.id.stage == StageId::kStartup; });
   add(Text::kShareOfLives, [](const StageLine& line) { return line.id.stage == StageId::kIdle; });
   return bases;
 }

@@ -65,6 +65,7 @@
   X(kCellFailed, "failed: {}", "失败：{}")                                                         \
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
   X(kCellAsGood, "as good", "同样好")                                                              \
+  X(kCellNear, "slower, within {}", "较慢，差距在 {} 以内")                                        \
   X(kCellWithinNoise, "not told apart ({} runs)", "与最佳无法区分（{} 次运行）")                   \
   X(kCellWithinNoiseTip,                                                                           \
     "Its fastest run is as fast as the slowest run of the best setting, or its median is within "  \

@@ -22,6 +22,7 @@
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
   X(kOfWholeLoop, "of the whole loop", "的全程循环时间") \
+  X(kOfLoopOverLoader, "of this loader's loop", "的此加载器循环时间") \
   X(kTooFewBatches, "too few batches: 32 are enough", "批次太少：32 个即足够") \
   X(kNeedsBatchesOrImages, "no batch and no image was seen: penstock doctor shows what can be", \
     "没有看到批次和图像：penstock doctor 可说明能看到什么") \
@@ -94,7 +95,7 @@
   X(kGpuIdle, "Idle", "空闲") \
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
   X(kGpuCopyNote, "{}; {} of it beside a kernel", "{}；其中 {} 与计算重叠") \
-  X(kGpuBandwidth, "Copy speed", "拷贝速度") \
+  X(kGpuBandwidth, "Copy speed to the GPU", "拷贝到 GPU 的速度") \
   X(kGpuBandwidthNote, "fastest kind, 64 KiB or more", "最快的一类，仅计 64 KiB 以上的拷贝") \
   X(kGpuModel, "Device", "设备") \
   X(kGpuCount, "{} GPUs", "{} 个 GPU") \
@@ -228,6 +229,7 @@
   X(kShareOfLoop, "for stages of the loop, of its time", "训练循环的环节占循环时间") \
   X(kShareWithUnended, "for those of the GPU, with the last step, whose end was not recorded", \
     "其中 GPU 的环节计入未录到结束的最后一步") \
+  X(kShareOfRun, "for startup, of the run", "启动占整个运行的时间") \
   X(kShareOfLives, "for idle, of the workers' lives", "空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "最慢的调用：{}") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "调用：{}，{} – {}") \

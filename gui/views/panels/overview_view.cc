@@ -79,6 +79,20 @@ float DrawVerdict(const Ui& ui, const Report& report, Area area) {
   return height;
 }
 
+// The first clauses of a line that fit into `most` lines, and "…" for the rest: half a number would
+// be wrong. The whole line if its first clause does not fit.
+std::string WholeClauses(ImFont* font, const std::string& line, float width, std::size_t most) {
+  constexpr std::string_view kBetween = "  ·  ";
+  std::string text = line;
+  std::size_t end = line.size();
+  while (WrapText(font, text, width).size() > most) {
+    end = line.rfind(kBetween, end - 1);
+    if (end == std::string::npos || end == 0) return line;
+    text = line.substr(0, end) + std::string(kBetween) + "…";
+  }
+  return text;
+}
+
 void DrawCard(const Ui& ui, const Card& card, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -107,14 +121,16 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
                         Ink(ColourOf(p, card.tone)), bar / 2);
     y += bar + ui.Px(3);
   }
-  const Wrapped below = WrapText(ui.small, LineOf(card, !beside), inside.width(), 2);
+  const std::string line = LineOf(card, !beside);
+  const Wrapped below =
+      WrapText(ui.small, WholeClauses(ui.small, line, inside.width(), 2), inside.width(), 2);
   for (const std::string& one : below.lines) {
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), one);
     y += FontPixels(ui.small) + ui.Px(1);
   }
   ImGui::SetCursorScreenPos(area.min);
   ImGui::Dummy({std::max(area.width(), 1.0F), area.height()});
-  if (cut || below.cut) {
+  if (cut || below.cut || below.lines != WrapText(ui.small, line, inside.width())) {
     Tip(ui, card.title + "\n" + card.figure + " " + card.unit + "\n" + card.line);
   }
 }

@@ -13,6 +13,7 @@
 #include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/model/panels/ranks.h"
+#include "gui/model/staircase.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/whatif_parts.h"
 #include "gui/widgets/plot.h"
@@ -127,7 +128,11 @@ void DrawFigures(const Ui& ui, const analyzer::Report& report, const WhatIfAnswe
          ShortNumber(rate.estimate),
          interval.empty() ? gain : fmt::format("{}  ·  {}", gain, interval),
          ColourOf(p, answer.effect));
-  figure(1, ui.T(Text::kBottleneckTitle), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
+  // The plan says which other factor limits the run as it is alike.
+  const bool as_planned = answer.recorded && report.plan.limited_by == answer.chosen.bottleneck;
+  const analyzer::Factor also = as_planned ? report.plan.also_limits : analyzer::Factor::kNone;
+  figure(1, ui.T(Text::kBottleneckTitle), LimitsText(answer.chosen.bottleneck, also, ui.language),
+         "", p.text);
   const WhatIfMemory memory = ShownMemory(answer, ui.language);
   figure(2, ui.T(memory.name), memory.value, memory.line, answer.chosen.fits ? p.text : p.bad);
 }

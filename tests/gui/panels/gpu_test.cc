@@ -182,6 +182,11 @@ TEST(GpuModelTest, TimesOfTwoDevicesSayThatTheyAreOfTwo) {
   EXPECT_EQ(OfDevices("1.84 s", two.copy_devices, Language::kChinese), "1.84 s，2 个 GPU");
   EXPECT_EQ(TitleOfCurves(two, Language::kEnglish), "Busy over time, mean of 2 GPUs");
   EXPECT_EQ(TitleOfCurves(one, Language::kEnglish), "Busy over time");
+  // Eight ranks without copies had a curve that was called that of one GPU.
+  GpuModel kernels = two;
+  kernels.copies = 0;
+  kernels.copy_devices = 1;
+  EXPECT_EQ(TitleOfCurves(kernels, Language::kEnglish), "Busy over time, mean of 2 GPUs");
   EXPECT_EQ(OfDevices("1.84 s", one.copy_devices, Language::kEnglish), "1.84 s");
 }
 

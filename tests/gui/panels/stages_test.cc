@@ -204,6 +204,10 @@ TEST_F(StagesTest, SharesOfStagesThatContainOthersAreSaidToNest) {
   EXPECT_EQ(ShareNotes({&kernel, 1}, 1, Language::kEnglish).front(),
             "share: for stages of the loop, of its time; for those of the GPU, with the last step, "
             "whose end was not recorded");
+  StageLine startup;
+  startup.id.stage = StageId::kStartup;
+  EXPECT_EQ(ShareNotes({&startup, 1}, 1, Language::kEnglish).front(),
+            "share: for startup, of the run");
   StageLine h2d;  // recorded by the hooks of Python
   h2d.id.stage = StageId::kH2d;
   EXPECT_EQ(ShareNotes({&h2d, 1}, 1, Language::kEnglish).size(), 1U) << "no stream of a device";
