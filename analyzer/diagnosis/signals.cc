@@ -76,7 +76,7 @@ double WorkersTime(const RunModel& model, const LoaderRun& run, const SteadyStat
 Occupation OccupationOf(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Occupation found;
   found.time = WorkersTime(model, run, steady);
-  // Of a worker in a file that was cut, WorkersTime() has only fetches that were seen whole.
+  // In a file that was cut, WorkersTime() has only the fetches that were seen whole.
   const bool whole_alone = model.cut && !LastFetches(run).empty() &&
                            std::any_of(run.batches.begin(), run.batches.end(),
                                        [](const Batch& batch) { return batch.whole; });

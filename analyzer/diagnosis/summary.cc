@@ -118,7 +118,7 @@ std::optional<Statement> OfRank(const Diagnosis& diagnosis) {
   double most = 0;
   for (const RankRow& each : ranks.rows) {
     most = std::max(most, each.wait_fraction);
-    // Of two ranks, the other one is told of.
+    // With two ranks, the statement names the other one.
     if (ranks.rows.size() > 2 || &each != row) waits.push_back(each.wait_fraction);
   }
   const bool two = ranks.rows.size() == 2;

@@ -92,7 +92,7 @@ class CardMaker {
             wait};
   }
 
-  // Of which time the share of waiting is. The loops over other loaders do not count.
+  // The base of the share of waiting. The loops over other loaders do not count.
   Text BaseOfWait() const {
     if (!diagnosis_.whole_run) return Text::kOfLoopTime;
     const bool in_turn = diagnosis_.run.loader().use == analyzer::LoopUse::kInTurn;
