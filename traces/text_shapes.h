@@ -25,11 +25,11 @@ namespace penstock::traces {
   return BeginsName(c) || IsDecimal(c);
 }
 
-// "17", "0.5", "1,2-3", "12:30:05"; an address is none.
+// "17", "0.5", "1,2-3", "12:30:05"; false for an address.
 [[nodiscard]] bool IsNumberWord(std::string_view text);
 
 // The size of the IP address that begins at `at`: "10.12.0.5", "fe80::1%eth0"; 0 if none does. Four
-// numbers with dots between them count as an address, although they may be a version.
+// or more numbers with dots between them count as an address; they may be a version.
 [[nodiscard]] std::size_t AddressAt(std::string_view text, std::size_t at);
 
 // "s3" of "s3://bucket/key"; empty if what is in front of "://" is no scheme. Source: RFC
@@ -42,13 +42,13 @@ namespace penstock::traces {
 // What the interpreter puts in the place of a file or a function: "<frozen os>", "<lambda>".
 [[nodiscard]] bool IsInterpreterMark(std::string_view text);
 
-// Whether a word of a command line is code, JSON or prose: it has quotes, blanks, brackets. A path
-// from the root may have blanks.
+// Whether a word of a command line is code, JSON or prose: it has a quote, a blank, a
+// bracket or one of <>;|\ . A path from the root may have blanks.
 [[nodiscard]] bool IsCode(std::string_view word);
 // Blanks and control characters.
 [[nodiscard]] bool HasBlank(std::string_view word);
 
-// "MB/s": has a slash, and is no path.
+// One of ten units such as "MB/s".
 [[nodiscard]] bool IsRate(std::string_view word);
 
 [[nodiscard]] std::vector<std::string_view> SplitAt(std::string_view text, char at);

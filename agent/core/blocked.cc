@@ -76,7 +76,7 @@ void OnBlocked(BlockedOn what, uint64_t start) {
           .duration = end - start});
   } else if (s == nullptr && !LoaderIsKnown() && MayBegin(what, end - start)) {
     // Self() may attach the process now, or another thread may have attached it during the wait.
-    // Attaching may change the clock, so `start` may be a time of the old one.
+    // Attaching may change the clock, so `start` may be of the old clock.
     const bool same_clock =
         g_slot != nullptr && (!g_tsc || (start >= g_attached_at && start <= end));
     if (Self() != nullptr && same_clock) {

@@ -42,7 +42,7 @@ wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
 }
 
 // The same without a collector: each use of a chunk has its own place in the file, and `index` is
-// set to that place. If none is free, this thread frees the chunks of threads that have ended.
+// set to that place. If no chunk is free, this thread frees the chunks of ended threads.
 wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   wire::ChunkHeader* chunk = TakeFreeChunk(index);
   if (chunk == nullptr) {

@@ -2,7 +2,7 @@
 //
 // Makes a descriptor that the program opened lead to a copy of the file. The collector has made the
 // copy in the run's stage folder (record --stage). The program's open still opens the original, so
-// the path, the permission check and errors are those of the original. A copy is named after the
+// path look-up, permission check and errors are those of the original. A copy is named after the
 // device, inode, size and times of the original, so the copy of an earlier content is never found.
 // Threads: any.
 #pragma once

@@ -17,13 +17,13 @@ struct LoopTransforms {
 };
 
 // nullopt if the transforms take less than a tenth of the loop (ours), if the loop waits a fifth of
-// its time, or if workers that do them for each sample gain less than 5 % beyond the gain of their
-// number alone. Also nullopt if threads fill batches together, or if several loaders are used
+// its time, or if `workers` workers gain less than 5 % more with the transforms than without them.
+// Also nullopt if threads fill batches together, or if several loaders are used
 // together.
 [[nodiscard]] std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input);
 
-// Changes `pipeline`: one thread of a worker does, for each sample, the work that the threads of
-// the step did together.
+// Changes `pipeline`: one thread of a worker does the work that the threads of the step did
+// together.
 void MoveLoopTransforms(Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -24,7 +24,7 @@ PrivateMemory SplitMemory(const CounterSeries& private_dirty, const CounterSerie
                           int workers) {
   PrivateMemory split;
   std::vector<double> all;       // anonymous
-  std::vector<double> by_dirty;  // `by_dirty` and `by_share` both grow by the copied bytes
+  std::vector<double> by_dirty;  // it and `by_share` grow by at least the copied bytes
   std::vector<double> by_share;
   std::vector<double> unique;  // all private memory, pages of files included
   const double sharers = std::max(1, workers);

@@ -36,7 +36,7 @@ struct ReadTurns {
 };
 
 // Examines the epoch with the most reads, in the interval in which all of its threads read: from
-// the last first read of a thread to the first last read. Epochs are examined one by one, because
+// when the last thread begins to when the first one ends. Epochs are examined one by one, because
 // each may have other threads. Threads with fewer than 64 reads do not count.
 // Requires: the reads are of one loader.
 // Cost:     O(n log n).

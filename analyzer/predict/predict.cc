@@ -31,14 +31,14 @@ double ComputingShare(const Pipeline& pipeline) {
 
 Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
   // Half the width of a 90 % interval for several runs of one program. Source: the validation's
-  // full grids (a) with PyTorch's loader and (d) with the reference loader. On one machine, 88 %
-  // and 95 % of the measured rates lie within the predicted intervals. With a noise of 2.5 % it was
-  // 79 and 94 %, because recorded runs were 2 to 3 % slower if samples sleep. On another machine,
-  // 2.5 % already gave 87 and 91 % in a third of the grids.
+  // full grids (a) with PyTorch's loader and (d) with the reference loader. On one machine, 90 %
+  // and 95 % of the measured rates lie within the predicted intervals. With a noise of 2.5 %, 79
+  // and 94 % did: if samples sleep, recorded runs were 2 to 3 % slower than measured ones. On
+  // another machine, 2.5 % already gave 87 and 91 % in a third of the grids.
   constexpr double kMeasuredNoise = 0.04;
-  // The same for the part of the time in which worker processes compute: caches, memory and the
-  // speed of the machine differ from run to run. Source: the validation's grid of real work (e).
-  // Without this noise, 77 % of its 312 pairs lay within the interval.
+  // The same for the share of the time of making batches in which the CPU computes: caches, memory
+  // and the speed of the machine differ from run to run. Source: the validation's grid of real work
+  // (e). Without this noise, 77 % of its 312 pairs lay within the interval.
   constexpr double kSpeedNoise = 0.06;
   const SteadyRun run = SimulateSteady(steady);
   if (!(run.time > 0)) return Interval{};

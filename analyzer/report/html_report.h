@@ -16,8 +16,8 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// A drawn part of the page, such as a <figure> with its tables. `missing` says why the plot is not
-// drawn, and is empty if it is; `html` may hold text or tables in either case.
+// A drawn part of the page, such as a <figure> with its tables. `missing` says why there is
+// no plot; with a plot it is empty. `html` may hold text or tables in either case.
 struct Picture {
   std::string html;
   Statement missing;

@@ -12,7 +12,7 @@ namespace penstock::analyzer {
 
 // What every form of the report and the dashboard say about a host.
 [[nodiscard]] Statement RequestsSaid(const HostRequests& host);
-// Lines for a terminal, for the four hosts with the most waiting; "" if there were no requests.
+// Terminal lines for the four hosts with the most waiting, and the number of others; "" if none.
 [[nodiscard]] std::string RequestsText(const Report& report);
 // Writes the report's key "hosts", with all hosts.
 void WriteRequestsJson(const Report& report, JsonWriter& json);

@@ -46,7 +46,7 @@ class NativeDialog {
   // Returns the outcome once.
   [[nodiscard]] std::optional<DialogOutcome> Take();
 
-  // The command line for a program of this name; for tests.
+  // The command line for `program`; public for tests.
   [[nodiscard]] static std::vector<std::string> Words(const std::filesystem::path& program,
                                                       DialogPurpose purpose,
                                                       const std::string& title,

@@ -94,7 +94,7 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--at", words->at, "Show these times only, like 2.1s..2.4s").ShowValueAs("FROM..TO");
   line.Add("--select", words->select,
            "Select batch:12, epoch:3, sample:345, worker:2, stage:decode, or an interval like "
-           "2.1s..2.4s (repeatable: selects what matches all of them)")
+           "2.1s..2.4s (repeatable: spans match all but the interval)")
       .ShowValueAs("SPEC")
       .OneValueEach();
   line.Add("--search", words->search,
@@ -104,8 +104,7 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--sql", words->sql,
            "Ask this of the trace, over the tables and views of penstock export --to sqlite")
       .ShowValueAs("QUESTION");
-  line.Add("--loader", words->loader,
-           "Show the run for this of its loaders, by the line that makes it: train.py:88")
+  line.Add("--loader", words->loader, "Show the loader that this line makes: train.py:88")
       .ShowValueAs("LINE");
   line.Add("--screenshot", words->screenshot,
            "Draw one picture into this PNG file and exit; needs no display")
@@ -163,7 +162,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
   options.place.search = words.search;
   options.place.sql = words.sql;
   if (!words.sql.empty() && !options.view) options.view = ViewId::kSql;
-  // If no view is named, a place opens the timeline.
+  // These open the timeline unless a view is set.
   if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan() ||
       !words.search.empty()) {
     if (!options.view) options.view = ViewId::kTimeline;

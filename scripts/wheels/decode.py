@@ -14,7 +14,7 @@ def main():
     options = parser.parse_args()
     paths = sorted(options.data.glob("*/*.jpg"))[:options.count]
     if len(paths) != options.count:
-        sys.exit(f"decode: {options.data} holds only {len(paths)} images")
+        sys.exit(f"decode: only {len(paths)} files {options.data}/*/*.jpg")
     pixels = 0
     if options.library == "pil":
         from PIL import Image

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs thousands of small generated programs: each alone, under the agent and under the recorder. If the runs of a
-program differ, shrinks the program and keeps it.
+"""Runs thousands of small generated programs: each alone, under the agent and under the recorder. With --keep,
+shrinks programs whose runs differ, and keeps them.
 
     generate.py --programs 2000               with a seed of its own, which it prints
     generate.py --programs 100000 --state F   goes on where the last run with F ended
@@ -9,7 +9,7 @@ program differ, shrinks the program and keeps it.
     generate.py --replay tests/torture/found  the programs that were kept
 
 The environment says where the programs are, as for torture.py: PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
-PENSTOCK_TORTURE; --build DIR stands for all three. Status 1: there were differences.
+PENSTOCK_TORTURE; --build DIR stands for all three. Status 1: differences or faults.
 """
 import argparse
 import collections
@@ -62,8 +62,8 @@ def signature(program, difference):
 
 
 def keep(folder, program, difference):
-    """Writes the program to a file, unless there is a file for the same kind of difference and the same actions.
-    Returns the file's name."""
+    """Writes the program to a file that is named after the difference's kind and the main actions, unless it exists.
+    Returns the name."""
     kind, words = signature(program, difference)
     essential = [word for word in words if word not in ("open", "read", "close", "flush", "pread")]
     name = "-".join([kind, *(essential or list(words))])[:100].rstrip("-")
@@ -87,7 +87,7 @@ class Totals:
 
     def line(self):
         return "%d programs: %d same, %d different (%s); %d bytes read, %d in spans, %d counted as lost, " \
-            "%d unexplained; not counted: %d unsteady, %d stuck, %d senseless" % (
+            "%d unexplained; not judged: %d unsteady, %d stuck, %d wrong" % (
                 sum(self.words.values()), self.words["same"], self.words["different"],
                 ", ".join("%s %d" % pair for pair in sorted(self.kinds.items())) or "none",
                 self.noted, self.spans, self.lost, self.unexplained, self.words["unsteady"],
@@ -109,7 +109,7 @@ def work(number, job, tasks, results, places, seed, want):
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
-                # Takes the difference whose kind came least often so far. For each kind, only the first few
+                # Takes a difference of the kind taken least often so far. For each kind, only the first few
                 # programs are shrunk.
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
@@ -182,7 +182,7 @@ def campaign(places, want):
 
 
 def replay(places, want):
-    """Runs each of the kept programs three times in every mode."""
+    """Runs each kept program up to --times times in every mode."""
     names = []
     for path in want.replay:
         names += [path] if os.path.isfile(path) else sorted(
@@ -206,7 +206,7 @@ def replay(places, want):
         print("%s: %s %s" % (os.path.basename(name), verdict.word,
                              "; ".join(map(str, verdict.differences[:3]))), flush=True)  # fmt: skip
     place.close()
-    print("%d programs, %d different, %d unsteady, stuck or wrong" % (len(names), failed, bad))
+    print("%d programs, %d different, %d bad or not built" % (len(names), failed, bad))
     return 1 if failed or bad else 0
 
 

@@ -59,7 +59,7 @@ def visible(mode, alone, traced, program):
         found.append(Difference(mode, "files", "what it wrote differs"))
     if traced.lanes != alone.lanes:
         count = sum(1 for key in {*traced.lanes, *alone.lanes} if traced.lanes.get(key) != alone.lanes.get(key))
-        found.append(Difference(mode, "results", "%d threads saw another thing (%d, alone %d)" % (
+        found.append(Difference(mode, "results", "%d threads differ (%d threads, alone %d)" % (
             count, len(traced.lanes), len(alone.lanes))))  # fmt: skip
     return found
 
@@ -121,7 +121,7 @@ def accounted(place, mode, traced, sums):
         sums.noted += low
         sums.spans += have
         if have > high:
-            found.append(Difference(mode, "invented", "%s: %d bytes in spans, %d were read" % (named(key, first), have, high)))
+            found.append(Difference(mode, "invented", "%s: spans %d, read at most %d bytes" % (named(key, first), have, high)))
             sums.unexplained += have - high
         if have < low:
             deficit = low - have
@@ -134,7 +134,7 @@ def accounted(place, mode, traced, sums):
             if deficit > 0:
                 sums.unexplained += deficit
                 kind = "missing" if dropped == 0 else "missing-dropped"
-                found.append(Difference(mode, kind, "%s: %d bytes in spans, %d were read (%d records dropped)" % (
+                found.append(Difference(mode, kind, "%s: spans %d, read at least %d bytes (%d records dropped)" % (
                     named(key, first), have, low, dropped)))  # fmt: skip
     return found
 
@@ -192,7 +192,7 @@ def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=Fal
         if mode == "mixed":
             mode = MIXED[zlib.crc32(program.text().encode()) // 4 % len(MIXED)]
         if mode == "bare" and program.flavour in ("musl", "asan"):
-            continue  # these programs do not start with a preloaded agent, and print an error
+            continue  # with the agent, asan prints an error, and musl is not recorded
         traced = place.run(program, mode, options, PATIENCE + 20 * alone.seconds)
         seen = visible(mode, alone, traced, program)
         if seen and mode != "alone":

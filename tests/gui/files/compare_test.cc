@@ -65,7 +65,7 @@ TEST(CompareTest, TheSentenceSaysFasterSlowerOrNeither) {
   EXPECT_THAT(Sentence(slow, fast, Language::kChinese).text, HasSubstr("B 比 A 快"));
 }
 
-TEST(CompareTest, AManifoldIsSaidAsTimes) {
+TEST(CompareTest, AMultipleIsSaidAsTimes) {
   const CompareSentence sentence =
       Sentence(DocumentOf(Decoding(40), "a"), DocumentOf(Decoding(4), "b"), Language::kEnglish);
   EXPECT_THAT(sentence.text, HasSubstr("times as fast"));
@@ -106,8 +106,7 @@ Document WithCommand(Document document, const char* command) {
   return document;
 }
 
-// "84 % slower ...; batch_size 16 instead of 64", and not a word of the pictures ten times as
-// large.
+// Once the answer named batch sizes of 16 and 64, and did not name the other data set.
 TEST(CompareTest, AnotherDataSetIsTheFirstThatIsSaid) {
   const Document a = DocumentOf(Decoding(9), "a");
   const Document b = DocumentOf(Decoding(12), "b");
