@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of several ranks in real gloo process groups: the report must name the slow rank, on one host and on two hosts
 whose clocks differ."""
+import contextlib
 import glob
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -19,9 +21,12 @@ TORCHRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scrip
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A free port that the kernel gives to no connection of another program: it lies below their range."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("", port))
+            return port
 
 
 def torchrun(ranks, logs, command):
