@@ -3,13 +3,13 @@
 // The preview of a recording. Its threads are distributed over all cores. Each core drains its
 // threads like the reader, but keeps only 16 bytes per span.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <thread>
 #include <tuple>
 #include <utility>
 
+#include "traces/base/parallel.h"
 #include "traces/packed/packed_preview.h"
 #include "traces/packed/packed_trace.h"
 #include "traces/preview.h"
@@ -136,14 +136,6 @@ Deal DealOut(std::span<std::byte> memory, unsigned workers) {
   return deal;
 }
 
-// Runs `work(0)` to `work(workers - 1)` at the same time.
-template <class Work>
-void InParallel(unsigned workers, const Work& work) {
-  std::vector<std::jthread> threads;
-  for (unsigned w = 1; w < workers; ++w) threads.emplace_back([&work, w] { work(w); });
-  work(0);
-}
-
 PreviewThread Build(GatheredThread& thread, ThreadId id, TimeNs begin, TimeNs end,
                     std::size_t cells) {
   StepFinder finder;
@@ -190,7 +182,7 @@ std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned worke
   if (!RecordingDrain(memory, false).CheckHeader()) return std::nullopt;
   const Deal deal = DealOut(memory, workers);
   std::vector<Gatherer> parts(workers);
-  InParallel(workers, [&](unsigned w) {
+  InParallel(workers, workers, [&](std::size_t w) {
     RecordingDrain drain(memory, false);
     drain.Restrict([&deal, &stop, w](const wire::ChunkHeader& chunk) {
       const auto own = deal.share.find(KeyOf(chunk));
@@ -244,14 +236,10 @@ std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned worke
   std::sort(turn.begin(), turn.end(), [&](std::uint32_t a, std::uint32_t b) {
     return threads[busy[a]]->count > threads[busy[b]]->count;
   });
-  std::atomic<std::size_t> next{0};  // relaxed: hands out numbers, the join publishes results
-  InParallel(workers, [&](unsigned /*w*/) {
-    for (std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-         i < turn.size() && !stop.stop_requested();
-         i = next.fetch_add(1, std::memory_order_relaxed)) {
-      const std::uint32_t t = busy[turn[i]];
-      preview.threads[turn[i]] = Build(*threads[t], ThreadId{t}, preview.begin, preview.end, cells);
-    }
+  InParallel(turn.size(), workers, [&](std::size_t i) {
+    if (stop.stop_requested()) return;
+    const std::uint32_t t = busy[turn[i]];
+    preview.threads[turn[i]] = Build(*threads[t], ThreadId{t}, preview.begin, preview.end, cells);
   });
   if (stop.stop_requested()) return std::nullopt;
   return preview;

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <exception>
-#include <mutex>
 #include <span>
-#include <system_error>
-#include <thread>
 #include <vector>
 
+#include "traces/base/parallel.h"
 #include "traces/call_trees.h"
 
 namespace penstock::traces {
@@ -110,37 +107,6 @@ void CloseGap(const PenstockSpans& out, std::uint64_t to, std::uint64_t from, st
   Close(out.stage, to, from, count);
   Close(out.flags, to, from, count);
   Close(out.depth, to, from, count);
-}
-
-// Calls work(0) to work(count - 1) in the calling thread and up to `threads - 1` others. If a call
-// throws, its exception is thrown here.
-template <class Work>
-void InParallel(std::size_t count, unsigned threads, Work&& work) {
-  std::atomic<std::size_t> next{0};  // relaxed: it only hands out numbers
-  std::mutex mutex;
-  std::exception_ptr trouble;
-  const auto run = [&] {
-    try {
-      for (std::size_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
-           i = next.fetch_add(1, std::memory_order_relaxed)) {
-        work(i);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!trouble) trouble = std::current_exception();
-    }
-  };
-  std::vector<std::jthread> others;
-  try {
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
-      others.emplace_back(run);
-    }
-  } catch (const std::system_error&) {
-    // The system allows no more threads. Those that run do all of the work.
-  }
-  run();
-  others.clear();  // waits for their ends
-  if (trouble) std::rethrow_exception(trouble);
 }
 
 }  // namespace
