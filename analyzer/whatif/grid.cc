@@ -7,6 +7,7 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/whatif/setting_predictor.h"
 #include "analyzer/whatif/uneven_turns.h"
 #include "analyzer/words/assumptions.h"
 #include "analyzer/words/needs.h"
@@ -201,64 +202,6 @@ bool IsRecordedCeiling(const GridRequest& request, const Pipeline& recorded, boo
          request.pin.value_or(facts.pinned) == facts.pinned;
 }
 
-// The inputs of the simulation of each configuration.
-struct GridPlay {
-  GridPlay(const Pipeline& recording, Changed asked, const Replay& replayed)
-      : recorded(recording),
-        changed(std::move(asked)),
-        replay(replayed),
-        steady(SteadyPart(changed.pipeline)),
-        naming(NamingPart(steady)),
-        recurs(StartRecurs(recorded)),
-        recorded_time(recurs ? TimeOf(recorded) : 0),
-        recorded_rate(SimulateSteady(SteadyPart(recorded)).rate() * replay.correction()) {}
-
-  // Predicts a configuration; the caller sets prefetch, batch and speed-up. Errors: those of
-  // PredictSteady().
-  [[nodiscard]] Predicted<Configuration> Configure(const Setting& setting) const {
-    const Predicted<Interval> rate = PredictSteady(Apply(steady, setting, changed.facts), replay);
-    PENSTOCK_TRY(rate);
-    Configuration one;
-    one.workers = setting.workers;
-    one.predicted.rate = *rate;
-    const double memory =
-        static_cast<double>(RamOf(recorded, setting, changed.facts)) + changed.memory;
-    one.predicted.ram = static_cast<std::uint64_t>(memory);
-    one.bottleneck = BottleneckUnder(naming, setting, changed.facts);
-    const double shared = SharedMemoryOf(recorded, setting, changed.facts);
-    one.fits = !(budget.ram > 0 && memory > budget.ram) &&
-               !(budget.shared_memory > 0 && shared > budget.shared_memory);
-    return one;
-  }
-
-  // Sets the speed-ups of the steady part and, if the start recurs, of the whole run.
-  void SetSpeedup(const Setting& setting, Configuration& one) const {
-    Prediction& predicted = one.predicted;
-    if (recorded_rate > 0) {
-      predicted.steady = predicted.speedup = predicted.rate.estimate / recorded_rate;
-    }
-    if (!recurs) return;
-    const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
-    if (time > 0) predicted.speedup = recorded_time / time;
-  }
-  // The pipeline with all changes, under the recorded number of workers and depth.
-  [[nodiscard]] Pipeline AsAsked(Setting setting) const {
-    setting.workers = recorded.workers;
-    setting.prefetch = recorded.prefetch;
-    return Apply(changed.pipeline, setting, changed.facts);
-  }
-
-  const Pipeline& recorded;
-  Changed changed;
-  const Replay& replay;
-  Pipeline steady;
-  Pipeline naming;  // a short pipeline to name the bottleneck
-  bool recurs;
-  double recorded_time;
-  double recorded_rate;
-  Budget budget;
-};
-
 }  // namespace
 
 std::optional<Factor> FactorOf(std::string_view name) {
@@ -298,9 +241,9 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   grid.unit = RateUnit(run.samples_known);
   grid.changes = request.changes;
 
-  GridPlay play(recorded, *std::move(changed), loader.replay);
-  play.budget = BudgetOf(diagnosis.run.host);
-  if (request.budget_ram > 0) play.budget.ram = request.budget_ram;
+  Budget budget = BudgetOf(diagnosis.run.host);
+  if (request.budget_ram > 0) budget.ram = request.budget_ram;
+  const SettingPredictor predictor(recorded, *std::move(changed), loader.replay, budget);
   grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, recorded, rebatched);
   grid.whole_run = diagnosis.whole_run && !grid.ceiling_measured;
   grid.recorded = grid.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
@@ -313,7 +256,7 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   for (const auto& [factor, scale] : request.scale) {
     if (factor == Factor::kAugment) setting.loop_transforms *= scale;
   }
-  const Pipeline as_asked = play.AsAsked(setting);
+  const Pipeline as_asked = predictor.AsAsked(setting);
   const bool same_step = IsRecordedCeiling(request, recorded, rebatched, loader.facts);
   const double step_allows =
       same_step && !diagnosis.whole_run ? diagnosis.ceiling : CeilingRate(as_asked, loader.replay);
@@ -321,45 +264,52 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
                  : same_step           ? diagnosis.ceiling
                                        : CeilingOnBase(diagnosis, recorded, as_asked);
   const bool same = !rebatched && IsRecorded(request, loader.facts);
+  const int batch = request.batch > 0 ? request.batch : size;
+  std::vector<Setting> settings;
   for (const int workers : request.workers) {
     for (const int prefetch : request.prefetch) {
       setting.workers = workers;
       setting.prefetch = prefetch + Extra(recorded);
-      const int batch = request.batch > 0 ? request.batch : size;
-      Predicted<Configuration> allowed = play.Configure(setting);
       if (const int most = loader.facts.most_workers;
           most > 0 && workers > most && workers != recorded.workers) {
-        allowed = Refuse(Say<words::kBeyondShards>(Give<"most">(most)));
+        grid.left_out.push_back({workers, prefetch, batch, request.changes.cores,
+                                 Say<words::kBeyondShards>(Give<"most">(most))});
+      } else {
+        settings.push_back(setting);
       }
-      if (!allowed) {
-        grid.left_out.push_back(
-            {workers, prefetch, batch, request.changes.cores, std::move(allowed.error().why)});
-        continue;
-      }
-      Configuration& one = *allowed;
-      one.prefetch = prefetch;
-      one.batch = batch;
-      one.cores = request.changes.cores;
-      one.predicted.most = step_allows;
-      play.SetSpeedup(setting, one);
-      one.recorded = same && workers == recorded.workers &&
-                     (workers == 0 || setting.prefetch == recorded.prefetch);
-      // A ceiling that was measured limits the steady rate.
-      one.predicted = grid.ceiling_measured ? CappedAt(request.fixed_rate, diagnosis, one.predicted)
-                                            : OnBase(diagnosis, one.predicted);
-      grid.configurations.push_back(std::move(one));
     }
+  }
+  std::vector<Predicted<Configuration>> predicted = predictor.Predict(settings);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const int workers = settings[i].workers;
+    const int prefetch = settings[i].prefetch - Extra(recorded);
+    if (!predicted[i]) {
+      grid.left_out.push_back(
+          {workers, prefetch, batch, request.changes.cores, std::move(predicted[i].error().why)});
+      continue;
+    }
+    Configuration& one = *predicted[i];
+    one.prefetch = prefetch;
+    one.batch = batch;
+    one.cores = request.changes.cores;
+    one.predicted.most = step_allows;
+    one.recorded = same && workers == recorded.workers &&
+                   (workers == 0 || settings[i].prefetch == recorded.prefetch);
+    // A ceiling that was measured limits the steady rate.
+    one.predicted = grid.ceiling_measured ? CappedAt(request.fixed_rate, diagnosis, one.predicted)
+                                          : OnBase(diagnosis, one.predicted);
+    grid.configurations.push_back(std::move(one));
   }
   if (request.changes.several) return grid;  // a note could not say which machine it is about
   const auto rate_under = [&](const Pipeline& pipeline, const Configuration& one) {
     setting.workers = one.workers;
     setting.prefetch = one.prefetch + Extra(recorded);
-    return SimulateSteady(Apply(pipeline, setting, play.changed.facts)).rate();
+    return SimulateSteady(Apply(pipeline, setting, predictor.facts())).rate();
   };
-  if (auto uneven = UnevenTurns(play.steady, grid.configurations, rate_under)) {
+  if (auto uneven = UnevenTurns(predictor.steady(), grid.configurations, rate_under)) {
     grid.notes.push_back(*std::move(uneven));
   }
-  if (auto slower = OneWorkerIsSlower(grid.configurations, play.changed.facts)) {
+  if (auto slower = OneWorkerIsSlower(grid.configurations, predictor.facts())) {
     grid.notes.push_back(*std::move(slower));
   }
   return grid;

@@ -75,7 +75,7 @@ struct Grid {
 //         does not explain the run. kInput if no configuration is left. Also the errors of
 //         ApplyChanges(). If several numbers of cores are asked for, those that fail are left out,
 //         unless all fail.
-// Cost:   about 1 ms for each configuration.
+// Cost:   up to 3 ms for each configuration, divided among all cores.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
 // A factor by its name in reports; nullopt for startup, prefetch and unknown names.
