@@ -97,7 +97,7 @@ run_preset() {
   say "$preset: tests"
   # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take. One and a half
   # times as many tests as cores run at a time, since many of them only wait for other programs or for windows.
-  # Tests that measure time run alone.
+  # Tests that measure programs that compute run alone (RUN_SERIAL).
   local status=0 skipped strict=()
   rm -f "$kLogs/$preset-tests.xml"
   "$@" ctest --preset "$preset" --parallel "$((jobs + (jobs + 1) / 2))" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
