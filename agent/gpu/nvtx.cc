@@ -15,14 +15,13 @@
 #include "agent/core/process.h"
 #include "agent/core/thread_state.h"
 #include "agent/gpu/level.h"
+#include "agent/gpu/nvtx_domains.h"
 #include "agent/gpu/text_cache.h"
 #include "agent/hooks/hook.h"
 #include "agent/system/strings.h"
 #include "agent/system/sys.h"
 
 namespace penstock::agent {
-
-constexpr uint32_t kDomains = 256;
 
 // The ranges that a thread has pushed. Those that do not fit on the stack get no span. They are
 // only counted, by domain, so that their pops do not end ranges of the stack.
@@ -38,7 +37,7 @@ struct NvtxThread {
   uint64_t token;  // of the process that pushed (a forked child begins anew); 0: the thread ended
   uint32_t depth;
   uint32_t beyond;  // ranges pushed on top of a full stack; each is newer than all of the stack
-  uint32_t beyond_of[kDomains + 1];  // those of each domain, by PlaceOf()
+  uint32_t beyond_of[nvtx::kDomains + 1];  // those of each domain, by PlaceOf()
   Range stack[kDepth];
   NameCache names;
 };
@@ -51,12 +50,9 @@ void CloseRanges(NvtxThread* nvtx) {
 
 namespace {
 
+using nvtx::DomainId;
 using nvtx::EventAttributes;
-
-// Ids of the domains' names. Domains of the same name are one domain. A handle points at the
-// domain's entry.
-uint64_t g_domains[kDomains];
-char g_no_domain;  // the handle of a domain that has no entry points here
+using nvtx::PlaceOf;
 
 // Ranges between Start and End, which may be on different threads. The id of a range is its running
 // number plus kOpenRanges; its low ten bits are the index of the range's entry. No two ranges have
@@ -88,21 +84,6 @@ NvtxThread* OfThread(ThreadState* s) {
     __builtin_memset(t->beyond_of, 0, sizeof t->beyond_of);
   }
   return t;
-}
-
-uint64_t DomainId(const void* handle) {
-  const auto* entry = static_cast<const uint64_t*>(handle);
-  return entry >= g_domains && entry < g_domains + kDomains ? *entry : 0;
-}
-
-// Where a domain is counted in NvtxThread::beyond_of; the default one comes last.
-uint32_t PlaceOf(uint64_t domain) {
-  for (uint32_t i = 0; i < kDomains && domain != 0; ++i) {
-    if (__atomic_load_n(&g_domains[i], __ATOMIC_RELAXED) == domain) {
-      return i;
-    }
-  }
-  return kDomains;
 }
 
 uint64_t RegisteredId(const void* handle) {
@@ -311,22 +292,7 @@ void NameOsThreadA(uint32_t tid, const char* name) {
 template <class Char>
 void* CreateDomain(const Char* name) {
   const Here here = Enter();
-  const uint64_t id = here ? CachedName(&here.nvtx->names, name) : 0;
-  for (uint32_t i = 0; i < kDomains; ++i) {
-    uint64_t known = __atomic_load_n(&g_domains[i], __ATOMIC_RELAXED);
-    if (known == id && id != 0) {
-      return &g_domains[i];
-    }
-    if (known == 0 && id != 0 &&
-        __atomic_compare_exchange_n(&g_domains[i], &known, id, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED)) {
-      return &g_domains[i];
-    }
-    if (known == id && id != 0) {
-      return &g_domains[i];
-    }
-  }
-  return &g_no_domain;  // counts as the default domain
+  return nvtx::DomainNamed(here ? CachedName(&here.nvtx->names, name) : 0);
 }
 void* DomainCreateA(const char* name) {
   return CreateDomain(name);
