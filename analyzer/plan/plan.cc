@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "analyzer/diagnosis/base.h"
@@ -14,6 +12,7 @@
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/plan/describe_step.h"
 #include "analyzer/plan/experiments.h"
+#include "analyzer/plan/gains_beyond.h"
 #include "analyzer/plan/levers.h"
 #include "analyzer/plan/predict_combination.h"
 #include "analyzer/plan/search.h"
@@ -27,8 +26,6 @@ namespace {
 
 constexpr double kMissed = 1.05;        // a search is repeated if the whole combination gains this
                                         // many times as much as its steps
-constexpr int kDeeper = 4;              // this many times the depth is tried to tell what a deeper
-                                        // queue would gain
 constexpr double kOtherCeiling = 1.01;  // less is no limit of its own for a reader
 constexpr double kAtLimit = 1.05;       // if the headroom is smaller, the step is the limit, as in
                                         // attribution
@@ -93,8 +90,6 @@ class Planner {
     return Measure(SearchPlan(space_, levers_, suggested, without, most));
   }
   void Finish(const std::vector<Move>& moves, Plan& plan);
-  [[nodiscard]] std::vector<PlanRest> RestOf(const std::vector<Move>& moves,
-                                             const std::vector<PlanStep>& steps);
 
   const Diagnosis& diagnosis_;
   const LoaderDiagnosis& loader_;
@@ -244,38 +239,6 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
   return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
-// For findings that no step answers: what a lever that the plan leaves out, or a deeper queue,
-// would gain on top of the plan.
-std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
-                                      const std::vector<PlanStep>& steps) {
-  std::map<std::string, PlanRest> gains;
-  const Combination end = Reached(moves);
-  std::set<std::string> answered;
-  for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
-  // Several levers may be the remedy of a finding: the best one counts.
-  const auto add = [&](const std::vector<std::string>& ids, const Combination& more) {
-    if (more == end || !levers_.Allows(more.levers) || !space_.Fits(more)) return;
-    const Prediction predicted = Predict(more);
-    if (!predicted.refused.empty()) return;
-    const double gain = predicted.speedup / Predict(end).speedup;
-    const double unsure = Gains(gain, predicted) ? 0 : WidthBelow(predicted);
-    for (const std::string& id : ids) {
-      if (answered.count(id) > 0) continue;
-      PlanRest& best = gains.try_emplace(id, PlanRest{id, 0}).first->second;
-      if (gain > best.gain) best = {id, gain, unsure};
-    }
-  };
-  for (std::size_t i = 0; i < levers_.all.size(); ++i) {
-    add(RemediedBy(levers_.all[i], findings_), With({Move::kLever, i}, end));
-  }
-  Combination deeper = end;
-  deeper.prefetch *= kDeeper;
-  if (end.workers > 0) add(FindingsOfStep("prefetch_factor", false, findings_), deeper);
-  std::vector<PlanRest> rest;
-  for (const auto& [finding, one] : gains) rest.push_back(one);
-  return rest;
-}
-
 // What is worth a step on the way to `end`.
 Found Planner::Measure(const Combination& end) {
   end_ = end;
@@ -361,7 +324,7 @@ void Planner::Fill(Plan& plan) {
   if (!plain.moves.empty() && as_good && space_.Cheaper(plain.reached, best.reached)) best = plain;
   end_ = best.end;
   Finish(best.moves, plan);
-  plan.rest = RestOf(best.moves, plan.steps);
+  plan.rest = GainsBeyond(Reached(best.moves), plan.steps, findings_, levers_, space_, predictor_);
   plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_, end_.levers);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/html_report.h"
 
-#include <array>
 #include <ctime>
 #include <string_view>
 #include <utility>
@@ -11,7 +10,6 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/function_report.h"
-#include "analyzer/report/gpu_phrases.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_style.h"
 #include "analyzer/report/html_text.h"
@@ -26,7 +24,6 @@
 #include "analyzer/words/format.h"
 #include "analyzer/words/functions.h"
 #include "analyzer/words/gpu.h"
-#include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/page_plots.h"
 #include "analyzer/words/plan.h"
@@ -34,10 +31,6 @@
 
 namespace penstock::analyzer {
 namespace {
-
-std::string Paragraph(std::string_view css, std::string_view text) {
-  return fmt::format("<p class=\"{}\">{}</p>\n", css, Escaped(text));
-}
 
 // A part of the page. A part with an empty `link` is left out of the row of links.
 struct Part {
@@ -238,95 +231,6 @@ std::string ChangesTable(const Report& report, Language language) {
   return text + "</ul>\n";
 }
 
-std::string LevelWord(Severity severity, Language language) {
-  switch (severity) {
-    case Severity::kInfo:
-      return Word<words::kInfo>(language);
-    case Severity::kWarning:
-      return Word<words::kWarning>(language);
-    case Severity::kCritical:
-      break;
-  }
-  return Word<words::kCritical>(language);
-}
-
-std::string FindingText(const Report& report, const Finding& finding, Language language) {
-  constexpr std::array<std::string_view, 3> kLevels = {"info", "warning", "critical"};
-  const std::string_view level = kLevels[static_cast<std::size_t>(finding.severity)];
-  // An English name would only repeat the id.
-  const std::string name =
-      language == Language::kEnglish ? "" : Escaped(NameIn(finding.id, language)) + " ";
-  std::string text = fmt::format(
-      "<div class=\"finding {}\"><h3><span class=\"level\">{}</span> {}<code>{}</code></h3>\n",
-      level, Escaped(LevelWord(finding.severity, language)), name, Escaped(finding.id));
-  text += Paragraph("", Render(finding.seen, language));
-  text += fmt::format("<p><b>{}</b> {}</p>\n", Escaped(Word<words::kDo>(language)),
-                      Escaped(Render(finding.action, language)));
-  if (finding.predicted) {
-    const Statement gain = Say<words::kPredictedIs>(
-        Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis)));
-    text += Paragraph("", Render(gain, language));
-  }
-  if (Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
-    text += Paragraph("", Render(Say<words::kClause>(Give<"what">(std::move(place))), language));
-  }
-  text += "<dl>";
-  for (const auto& [key, value] : finding.evidence) {
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>", Escaped(key), Escaped(EvidenceText(key, value)));
-  }
-  if (finding.to > 0) {
-    const Statement when = Say<words::kFromTo>(Give<"from">(finding.from), Give<"to">(finding.to));
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>", Escaped(Word<words::kWhen>(language)),
-                        Escaped(Render(when, language)));
-  }
-  if (!finding.pids.empty()) {
-    text += fmt::format("<dt>{}</dt><dd>", Escaped(Word<words::kProcesses>(language)));
-    for (std::size_t i = 0; i < finding.pids.size(); ++i) {
-      text += fmt::format("{}{}", i > 0 ? ", " : "", finding.pids[i]);
-    }
-    text += "</dd>";
-  }
-  return text + "</dl></div>\n";
-}
-
-std::string FindingsOf(const Report& report, Language language) {
-  if (report.findings.empty()) return Paragraph("", Word<words::kNone>(language));
-  std::string text;
-  for (const Finding& finding : report.findings) text += FindingText(report, finding, language);
-  return text;
-}
-
-std::string UncheckedList(const Report& report, Language language) {
-  const Diagnosis& diagnosis = report.diagnosis;
-  Statements items = report.coverage.blind;
-  if (!report.coverage.known) items.push_back(Say<words::kCountsUnknown>());
-  if (diagnosis.run.stages[traces::StageId::kKernel].count == 0) {
-    items.push_back(Say<words::kKernelsUnknown>());
-  }
-  if (Statement nvml = NvmlReason(report); report.gpus.empty() && !nvml.empty()) {
-    items.push_back(std::move(nvml));
-  }
-  if (diagnosis.run.mapped) items.push_back(Say<words::kMappedUnknown>());
-  if (!diagnosis.run.host.known) items.push_back(Say<words::kMachineUnknown>());
-  Statement missing = NotEnough(diagnosis);
-  if (!diagnosis.loader) {
-    items.push_back(Say<words::kLoaderUnchecked>(Give<"why">(std::move(missing))));
-  } else {
-    if (!diagnosis.loader->cpu.known) items.push_back(Say<words::kCoresUnknown>());
-    if (!missing.empty()) {
-      items.push_back(Say<words::kSettingsUnchecked>(Give<"why">(std::move(missing))));
-    }
-    if (!diagnosis.run.loader().samples_known) items.push_back(Say<words::kSamplesUnknown>());
-  }
-  for (const NotChecked& one : report.not_checked) items.push_back(Unchecked(one));
-  if (items.empty()) return Paragraph("", Word<words::kAllChecked>(language));
-  std::string text = "<ul>\n";
-  for (const Statement& item : items) {
-    text += fmt::format("<li>{}</li>\n", Escaped(Render(item, language)));
-  }
-  return text + "</ul>\n";
-}
-
 // The parts of the page that have a heading, in their order.
 std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Language language) {
   const Diagnosis& diagnosis = report.diagnosis;
@@ -347,7 +251,7 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
       PlanHtml(plan, language) + Pasted(report));
   add("findings", Say<words::kTitleFindings>(),
       Say<words::kLinkFindings>(Give<"findings">(report.findings.size())),
-      FindingsOf(report, language));
+      FindingsHtml(report, language));
   if (report.plan.missing.empty()) {
     add("changes", Say<words::kTitleChanges>(), Say<words::kLinkChanges>(),
         ChangesTable(report, language));
@@ -377,7 +281,7 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
   draw("queue", Say<words::kTitleQueue>(), Say<words::kLinkQueue>(),
        QueueFigure(plots.queue, language));
   add("unchecked", Say<words::kTitleUnchecked>(), Say<words::kLinkUnchecked>(),
-      missing.Line(language) + UncheckedList(report, language));
+      missing.Line(language) + UncheckedHtml(report, language));
   return parts;
 }
 

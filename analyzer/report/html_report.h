@@ -23,6 +23,10 @@ struct Picture {
   Statement missing;
 };
 [[nodiscard]] Picture StageFigure(const Report& report, Language language);
+// The findings of the page; a sentence if there are none.
+[[nodiscard]] std::string FindingsHtml(const Report& report, Language language);
+// A list of what could not be checked, with the reasons.
+[[nodiscard]] std::string UncheckedHtml(const Report& report, Language language);
 [[nodiscard]] std::string StageTableHtml(const Report& report, Language language);
 [[nodiscard]] Picture GainFigure(const Diagnosis& diagnosis, Language language);
 [[nodiscard]] Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language);

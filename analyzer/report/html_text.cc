@@ -74,6 +74,10 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+std::string Paragraph(std::string_view css, std::string_view text) {
+  return fmt::format("<p class=\"{}\">{}</p>\n", css, Escaped(text));
+}
+
 std::string EvidenceText(std::string_view key, const std::variant<double, std::string>& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   const double number = std::get<double>(value);

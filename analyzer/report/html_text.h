@@ -20,6 +20,9 @@ namespace penstock::analyzer {
 // and marks that turn the direction of reading (paths may contain anything) become U+FFFD.
 [[nodiscard]] std::string Escaped(std::string_view text);
 
+// A paragraph of the CSS class `css`; `text` is text, not markup.
+[[nodiscard]] std::string Paragraph(std::string_view css, std::string_view text);
+
 // A figure of a finding: bytes with their unit, other numbers with four digits.
 [[nodiscard]] std::string EvidenceText(std::string_view key,
                                        const std::variant<double, std::string>& value);
