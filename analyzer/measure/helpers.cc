@@ -100,4 +100,18 @@ HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady) {
   return cpu;
 }
 
+bool MadeByOwnProcesses(const RunModel& model, double helpers) {
+  constexpr double kWaits = 0.5;
+  constexpr double kStages = 0.25;
+  constexpr double kCores = 0.5;
+  const LoaderConfig& config = model.loader().config;
+  if (config.num_workers != 0 || config.sample_tasks || model.own_processes.count == 0)
+    return false;
+  const StageTotals& fetch = model.stages[traces::StageId::kFetch];
+  if (!fetch.cpu_known()) return false;
+  const double waits = Seconds(fetch.wall) - Seconds(fetch.cpu);
+  if (waits < kWaits * Seconds(fetch.wall)) return false;
+  return model.own_processes.stages >= kStages * waits || helpers >= kCores;
+}
+
 }  // namespace penstock::analyzer

@@ -68,6 +68,13 @@ enum class LoopUse {
   kInterleaved,  // together: batches of one are taken in the middle of the other's epochs
 };
 
+// Helpers that the training process of the main loader started without a program of their own, as
+// multiprocessing and os.fork() do, and that live for at least half of the time of its batches.
+struct OwnProcesses {
+  std::size_t count = 0;
+  double stages = 0;  // seconds of their data stages: reads, decoding, transforms
+};
+
 // One DataLoader, or another loader in its place, with all batches that it delivered.
 struct LoaderRun {
   LoaderConfig config;
@@ -128,6 +135,7 @@ struct RunModel {
   // or they read dataset files, decode or transform. Examples are a pool of the dataset's own, a
   // program that it calls, a server.
   std::vector<ProcessId> helpers;
+  OwnProcesses own_processes;
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }

@@ -17,7 +17,7 @@ namespace penstock::analyzer {
 void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
                        std::span<const traces::ThreadInfo> threads);
 
-// Sets RunModel::helpers.
+// Sets RunModel::helpers and RunModel::own_processes.
 void FindHelpers(RunModel& model, const RunBuilder& builder, const traces::Trace& trace);
 
 }  // namespace penstock::analyzer

@@ -59,6 +59,7 @@ LeastCosts LeastCostsOf(const Pipeline& steady) {
 
 Statement BrokenLaw(const Pipeline& steady, double rate) {
   if (steady.threads_moved) return Say<words::kThreadsMoved>();
+  if (steady.processes_moved) return Say<words::kProcessesMoved>();
   const LeastCosts least = LeastCostsOf(steady);
   if (rate * least.cpu > kLawMargin * steady.cores) {
     return Say<words::kBeyondCores>(Give<"rate">(rate), Give<"needed">(rate * least.cpu),

@@ -237,6 +237,7 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   DoubtTurns(changed, from);
   if (from.workers > 0 && changed.workers == 0) LeaveCoresToSteps(changed);
   changed.threads_moved = from.worker_threads && changed.workers == 0;
+  changed.processes_moved = from.own_processes && changed.workers > 0;
   ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned, facts);
   for (std::size_t i = 0; i < changed.beside.size(); ++i) {
     const LoaderSetup& before = from.beside[i];

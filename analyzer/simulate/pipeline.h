@@ -102,9 +102,11 @@ struct PipelineSetup : LoaderSetup {
   // DoubtThreads() adds this to `doubt` if the number of workers or the costs of their work change:
   // how long a worker waits for its own threads depends on the cores that these threads get.
   double threads_doubt = 0;
-  bool worker_threads = false;  // the dataset's own threads make samples in the workers
-  bool threads_moved = false;   // the dataset's own threads are in the training process now, which
-                                // is not simulated
+  bool worker_threads = false;   // the dataset's own threads make samples in the workers
+  bool threads_moved = false;    // the dataset's own threads are in the training process now, which
+                                 // is not simulated
+  bool own_processes = false;    // MadeByOwnProcesses()
+  bool processes_moved = false;  // workers would need such processes now, which is not simulated
   // CPU seconds for each batch of a library's pool in a training process that makes its batches
   // itself. In a part of this time the pool shares the work of the fetching thread; in the rest it
   // spins.

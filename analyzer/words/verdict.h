@@ -19,9 +19,8 @@ inline constexpr Message kOwnWaiting{
     "server, a sleep: nothing that was seen)",
     "数据集自身代码中的等待（锁、线程、服务器或休眠，没有看到具体原因）"};
 inline constexpr Message kOwnHelpers{
-    "part.own-helpers",
-    "Waiting for other processes that the dataset's own code starts or uses, and that compute",
-    "数据集自身代码所启动或使用的其他进程的计算（等待其完成）"};
+    "part.own-helpers", "Waiting for other processes that the dataset's own code starts or uses",
+    "等待数据集自身代码所启动或使用的其他进程"};
 inline constexpr Message kOwnCode{
     "part.own-code",
     "The dataset's own code (decoding, parsing or transforms that were not seen as such)",
