@@ -8,9 +8,11 @@
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/outside_experiments.h"
+#include "analyzer/model/loop_use.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
+#include "analyzer/words/one_loader.h"
 #include "analyzer/words/probes.h"
 #include "analyzer/words/ranks.h"
 #include "analyzer/words/verdict.h"
@@ -141,6 +143,15 @@ std::optional<Statement> OneWait(const LoaderDiagnosis& loader) {
   return Say<words::kOneWait>(Give<"longest">(longest), Give<"share">(longest / steady.time));
 }
 
+// Says which part of the program the verdict is about, if it is less than nine tenths (ours).
+std::optional<Statement> OfOneLoader(const RunModel& run) {
+  constexpr double kNearlyAll = 0.9;
+  const double share = PartOfLoop(run);
+  if (share >= kNearlyAll) return std::nullopt;
+  const std::string& name = run.loader().name;
+  return Say<words::kOfOneLoader>(GiveIf<"loader">(!name.empty(), name), Give<"share">(share));
+}
+
 Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   std::optional<Statement> part;
   std::optional<std::string> factor;
@@ -257,8 +268,9 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
   if (diagnosis.feed.doubt == FeedDoubt::kNone) {
     return Say<words::kVerdict>(
-        Give<"headline">(FeedHeadline(diagnosis)), Give<"rank">(std::optional<Statement>{}),
-        Give<"doubt">(std::optional<Statement>{}), Give<"once">(std::optional<Statement>{}));
+        Give<"headline">(FeedHeadline(diagnosis)), Give<"part">(std::optional<Statement>()),
+        Give<"rank">(std::optional<Statement>{}), Give<"doubt">(std::optional<Statement>{}),
+        Give<"once">(std::optional<Statement>{}));
   }
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;
@@ -362,9 +374,9 @@ Statement Summarise(const Diagnosis& diagnosis) {
   const bool measured = loader.fetched < 0.5 && loader.steady.batches > 0 &&
                         IsSimulated(loader, diagnosis.run.loader());
   if (!diagnosis.needs.empty() && !measured) return Hint(diagnosis, loader);
-  return Say<words::kVerdict>(Give<"headline">(Headline(diagnosis, loader)),
-                              Give<"rank">(OfRank(diagnosis)), Give<"doubt">(Doubt(loader)),
-                              Give<"once">(OneWait(loader)));
+  return Say<words::kVerdict>(
+      Give<"headline">(Headline(diagnosis, loader)), Give<"part">(OfOneLoader(diagnosis.run)),
+      Give<"rank">(OfRank(diagnosis)), Give<"doubt">(Doubt(loader)), Give<"once">(OneWait(loader)));
 }
 
 }  // namespace penstock::analyzer

@@ -188,6 +188,15 @@ double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadySta
   return steady.time > 0 ? std::min(1.0, waits / steady.time) : 0;
 }
 
+double PartOfLoop(const RunModel& model) {
+  if (model.loader().use != LoopUse::kInTurn) return 1;
+  double lasted = 0;
+  for (const LoaderRun& run : model.loaders) {
+    if (run.config.consumer == model.loader().config.consumer) lasted += run.lasted;
+  }
+  return lasted > 0 ? model.loader().lasted / lasted : 1;
+}
+
 double StepFraction(const RunModel& model) {
   double waited = 0;
   double lasted = 0;

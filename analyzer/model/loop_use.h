@@ -45,4 +45,8 @@ void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 // batches of its loaders. 0 without a loader.
 [[nodiscard]] double StepFraction(const RunModel& model);
 
+// The share of the main loader in the time that its loop takes with all loaders, if it uses them
+// one after the other; otherwise 1. Requires: has_loader().
+[[nodiscard]] double PartOfLoop(const RunModel& model);
+
 }  // namespace penstock::analyzer

@@ -10,6 +10,7 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/model/loop_use.h"
 #include "analyzer/plan/describe_step.h"
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/gains_beyond.h"
@@ -19,6 +20,7 @@
 #include "analyzer/plan/step_findings.h"
 #include "analyzer/plan/step_gains.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/words/one_loader.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
@@ -48,6 +50,19 @@ struct Found {
   double promised = 1;    // with the whole combination
   LeverSet left_out = 0;  // levers of the combination that are worth no step
 };
+
+// What the plan does not examine, or which part of the program it is about. `gain`: of the loop
+// over the main loader.
+std::optional<Statement> OpenOf(const Diagnosis& diagnosis, std::optional<double> gain) {
+  constexpr double kNearlyAll = 0.9;
+  if (!diagnosis.loader->pipeline.beside.empty()) return Say<words::kPlanOfSeveral>();
+  const double share = PartOfLoop(diagnosis.run);
+  if (share >= kNearlyAll) return std::nullopt;
+  if (gain) gain = 1 / (1 - share + share / *gain);
+  const std::string& name = diagnosis.run.loader().name;
+  return Say<words::kPlanOfOneLoader>(GiveIf<"loader">(!name.empty(), name), Give<"share">(share),
+                                      Give<"gain">(gain));
+}
 
 class Planner {
  public:
@@ -275,9 +290,10 @@ void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
   } else if (Changed(Reached(moves)) && !space_.Fits(Reached(moves))) {
     plan.verdict = Say<words::kPlanChosenNoRoom>();
   } else {
-    plan.verdict = Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),
-                                           GiveIf<"left">(left >= kAtLimit, left),
-                                           Give<"least">(diagnosis_.ceiling_is_least()));
+    plan.verdict = Say<words::kPlanChosen>(
+        Give<"gain">(plan.steps.back().predicted.speedup), GiveIf<"left">(left >= kAtLimit, left),
+        Give<"least">(diagnosis_.ceiling_is_least()),
+        Give<"open">(OpenOf(diagnosis_, plan.steps.back().predicted.speedup)));
   }
 }
 
@@ -328,7 +344,8 @@ void Planner::Fill(Plan& plan) {
   plan.left = FindingsLeftBy(plan, diagnosis_, findings_, levers_, end_.levers);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
-  const auto open = GiveIf<"open">(!base_.beside.empty(), Say<words::kPlanOfSeveral>());
+  const auto open = Give<"open">(
+      OpenOf(diagnosis_, plan.steps.empty() ? std::nullopt : std::optional<double>(gain)));
   if (plan.steps.empty()) {
     plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>(open)
                                    : Say<words::kPlanNothing>(

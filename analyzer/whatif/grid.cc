@@ -293,8 +293,9 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
     one.batch = batch;
     one.cores = request.changes.cores;
     one.predicted.most = step_allows;
-    one.recorded = same && workers == recorded.workers &&
-                   (workers == 0 || settings[i].prefetch == recorded.prefetch);
+    one.recorded =
+        same && workers == recorded.workers &&
+        (settings[i].prefetch == recorded.prefetch || (workers == 0 && recorded.beside.empty()));
     // A ceiling that was measured limits the steady rate.
     one.predicted = grid.ceiling_measured ? CappedAt(request.fixed_rate, diagnosis, one.predicted)
                                           : OnBase(diagnosis, one.predicted);

@@ -187,9 +187,10 @@ inline constexpr Message kPlanEnds{
 inline constexpr Message kPlanChosen{
     "plan.chosen",
     "With the chosen steps the run is predicted to be {gain:times} times as fast[left?; data that "
-    "cost nothing would make that [least?at least ]{left:times} times as fast again]",
+    "cost nothing would make that [least?at least ]{left:times} times as fast again][open?. "
+    "{open:sentence}]",
     "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据不耗时，还可在此基础上提高到"
-    "[least?至少] {left:times} 倍]"};
+    "[least?至少] {left:times} 倍][open?。{open:sentence}]"};
 inline constexpr Message kPlanChosenNoRoom{
     "plan.chosen-no-room", "The chosen steps together need more memory than there is",
     "所选步骤合起来所需的内存超出可用内存"};

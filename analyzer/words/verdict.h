@@ -38,14 +38,13 @@ inline constexpr Message kSamplesPerSecond{"unit.samples", "samples/s", "样本/
 inline constexpr Message kBatchesPerSecond{"unit.batches", "batches/s", "批/秒"};
 inline constexpr Message kImagesPerSecond{"unit.images", "images/s", "图像/秒"};
 
-inline constexpr Message kVerdict{"verdict",
-                                  "{headline:words}[{rank:words}][{doubt:words}][{once:words}].",
-                                  "{headline:words}[{rank:words}][{doubt:words}][{once:words}]。"};
+inline constexpr Message kVerdict{
+    "verdict", "{headline:words}[{part:words}][{rank:words}][{doubt:words}][{once:words}].",
+    "{headline:words}[{part:words}][{rank:words}][{doubt:words}][{once:words}]。"};
 inline constexpr Message kOneWait{
     "verdict.one-wait",
     "; a single wait for a batch lasts {longest:duration}, {share:%0} of the measured time: find "
-    "out "
-    "what waits there",
+    "out what waits there",
     "；仅一次等待批次就耗时 {longest:duration}，占测量时间的 {share:%0}：请先查明那里在等什么"};
 
 inline constexpr Message kUnseen{"verdict.unseen",
