@@ -3,11 +3,10 @@
 // Some samples take much longer than the others.
 //
 // Threshold: the time that slow samples (analyzer/model/sample_tail.h) take beyond the median is
-// 5 % of the time of all samples (ours), and the loop waits 5 % (kineto, xprof). There are at least
-// three slow samples, and at most a tenth of all samples is slow. The rule reports nothing if other
-// programs crowd the run, because they can make any sample slow, or if there is no steady rate to
-// predict from.
-// Source: docs/diagnosis.md R21; MinatoLoader; pytorch#105203.
+// 5 % of the time of making batches (ours), and the loop waits 5 % (kineto, xprof). There are at
+// least three slow samples, and at most a tenth of all samples is slow. The rule reports nothing if
+// other programs crowd the run, because they can make any sample slow, or if there is no steady
+// rate to predict from. Source: docs/diagnosis.md R21; MinatoLoader; pytorch#105203.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -59,7 +58,9 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   const LoaderRun& run = input.run();
   const LoaderDiagnosis& loader = input.loader();
   const SampleTail& found = loader.sample_tail;
-  if (found.slow == 0 || found.extra_share < kExcess) return;
+  if (found.slow == 0) return;
+  // Batches that collating makes may need next to no time for their samples.
+  if (found.extra_share * input.ShareOfFetch(traces::StageId::kSample) < kExcess) return;
   if (input.diagnosis.wait_fraction < 0.05 || loader.cpu.crowded) return;
   if (!loader.steady.steady) return;
   Finding finding;

@@ -250,7 +250,7 @@ Statement FeedHeadline(const Diagnosis& diagnosis) {
 Statement DoubtOf(const Feed& feed) {
   switch (feed.doubt) {
     case FeedDoubt::kFew:
-      return Say<words::kFedFew>(Give<"made">(feed.made));
+      return Say<words::kFedFew>(GiveIf<"made">(feed.made > 0, feed.made));
     case FeedDoubt::kNoLoop:
       return Say<words::kFedNoLoop>();
     case FeedDoubt::kTie:
@@ -275,12 +275,13 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;
   std::optional<Statement> unit;
-  if (diagnosis.samples_rate > 0) {
+  if (diagnosis.samples_rate > 0 && diagnosis.feed.doubt != FeedDoubt::kFew) {
     rate = diagnosis.samples_rate;
     unit = RateUnit(diagnosis);
   }
+  const double share = 1 - 1 / diagnosis.gains.front().speedup;
   return Say<words::kBusiestOfThreads>(Give<"part">(PartOf(diagnosis.bottleneck, diagnosis)),
-                                       Give<"share">(1 - 1 / diagnosis.gains.front().speedup),
+                                       Give<"share">(share), Give<"little">(share < 0.5),
                                        Give<"rate">(rate), Give<"unit">(unit),
                                        Give<"why">(DoubtOf(diagnosis.feed)));
 }

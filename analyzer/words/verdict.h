@@ -239,10 +239,12 @@ inline constexpr Message kUnderFivePercent{
     "读取、解码和增强占各自线程的时间不到 5 %；没有看到加载器，无法判断它们是否限制了运行。"};
 inline constexpr Message kBusiestOfThreads{
     "verdict.busiest-of-threads",
-    "{part:words} takes most of what the data threads do, {share:%0} of their time[, at "
-    "{rate:rate} "
-    "{unit:words}]; {why:words}, so whether it holds the run back is not known.",
-    "{part:words}占用数据线程的大部分时间：{share:%0}[，速率 {rate:rate} {unit:words}]；"
+    "{part:words} takes {share:%0} of the data threads' time[little?, more than anything else that "
+    "was seen][, at {rate:rate} {unit:words}]; {why:words}, so whether it holds the run back is "
+    "not "
+    "known.",
+    "{part:words}占用数据线程 {share:%0} 的时间[little?，多于看到的其他工作][，速率 {rate:rate} "
+    "{unit:words}]；"
     "{why:words}，无法判断它是否限制了运行。"};
 
 }  // namespace penstock::analyzer::words

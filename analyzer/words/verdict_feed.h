@@ -10,10 +10,11 @@ namespace penstock::analyzer::words {
 
 // Why it is not known whether the data holds the run back.
 inline constexpr Message kFedNoLoader{"fed.no-loader", "no loader was seen", "没有看到加载器"};
-inline constexpr Message kFedFew{"fed.few",
-                                 "only {made:count} were seen after the queues had filled (64 are "
-                                 "needed)",
-                                 "队列填满后只看到 {made:count} 个（需要 64 个）"};
+inline constexpr Message kFedFew{
+    "fed.few",
+    "[made?only {made:count}|no] pictures or samples were seen after the queues had filled (64 are "
+    "needed)",
+    "队列填满后[made?只看到 {made:count} 张图片或样本|没有看到图片或样本]（需要 64 个）"};
 inline constexpr Message kFedNoLoop{
     "fed.no-loop",
     "no thread was seen that waits for the threads that make the data, or that keeps them waiting",
