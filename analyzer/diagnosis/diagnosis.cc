@@ -163,7 +163,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   // The run goes on at its last rate, so predictions leave out the batches before the change of
   // rate.
   if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
-  whole.own_processes = !together && MadeByOwnProcesses(diagnosis.run, loader.cpu.helpers);
+  whole.own_processes = !together && MadeByOwnProcesses(diagnosis.run, loader.steady);
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
   loader.replay = ReplayOf(whole, loader.pipeline, loader.steady.rate.estimate);
   loader.facts = FactsOf(diagnosis.run, run);
@@ -190,9 +190,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
   loader.sharding = ShardingOf(trace, diagnosis.run);
   loader.suggestion.missing = Missing(loader, run);
-  if (const std::size_t own = diagnosis.run.own_processes.count;
-      loader.suggestion.missing.empty() && loader.pipeline.own_processes) {
-    loader.suggestion.missing = Say<words::kNeedsOwnProcesses>(Give<"processes">(own));
+  if (loader.suggestion.missing.empty() && loader.pipeline.own_processes) {
+    loader.suggestion.missing = Say<words::kNeedsOwnProcesses>();
   }
   if (loader.suggestion.missing.empty()) {
     loader.suggestion =

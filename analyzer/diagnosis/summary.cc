@@ -250,7 +250,7 @@ Statement FeedHeadline(const Diagnosis& diagnosis) {
 Statement DoubtOf(const Feed& feed) {
   switch (feed.doubt) {
     case FeedDoubt::kFew:
-      return Say<words::kFedFew>(GiveIf<"made">(feed.made > 0, feed.made));
+      return Say<words::kFedFew>(Give<"made">(feed.made));
     case FeedDoubt::kNoLoop:
       return Say<words::kFedNoLoop>();
     case FeedDoubt::kTie:

@@ -100,18 +100,27 @@ HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady) {
   return cpu;
 }
 
-bool MadeByOwnProcesses(const RunModel& model, double helpers) {
+bool MadeByOwnProcesses(const RunModel& model, const SteadyState& steady) {
   constexpr double kWaits = 0.5;
   constexpr double kStages = 0.25;
   constexpr double kCores = 0.5;
-  const LoaderConfig& config = model.loader().config;
-  if (config.num_workers != 0 || config.sample_tasks || model.own_processes.count == 0)
-    return false;
-  const StageTotals& fetch = model.stages[traces::StageId::kFetch];
-  if (!fetch.cpu_known()) return false;
-  const double waits = Seconds(fetch.wall) - Seconds(fetch.cpu);
-  if (waits < kWaits * Seconds(fetch.wall)) return false;
-  return model.own_processes.stages >= kStages * waits || helpers >= kCores;
+  const LoaderRun& run = model.loader();
+  const std::vector<ProcessId>& own = model.own_processes.processes;
+  if (run.config.num_workers != 0 || run.config.sample_tasks || own.empty()) return false;
+  double fetches = 0;
+  double waits = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched() || !batch.cpu_known) continue;
+    fetches += batch.fetch.wall;
+    const double reads = std::max(0.0, batch.read.wall - batch.read.cpu);
+    waits += std::max(0.0, batch.fetch.wall - batch.fetch.cpu - reads);
+  }
+  if (waits <= kWaits * fetches) return false;
+  if (model.own_processes.stages >= kStages * waits) return true;
+  const auto counts = [&](ProcessId one) {
+    return std::any_of(own.begin(), own.end(), [one](ProcessId other) { return other == one; });
+  };
+  return CpuInWindows(model, steady, counts).value_or(0) >= kCores;
 }
 
 }  // namespace penstock::analyzer

@@ -20,9 +20,9 @@ struct HelpersCpu {
 // Measures the processes that work for the main loader.
 [[nodiscard]] HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady);
 
-// Whether a loader without workers takes its samples from RunModel::own_processes: its fetches wait
-// for at least half of their time, and these processes have data stages for a quarter of this wait,
-// or helpers keep half a core busy. `helpers`: CpuLoad::helpers.
-[[nodiscard]] bool MadeByOwnProcesses(const RunModel& model, double helpers);
+// Whether the main loader, without workers, takes its samples from RunModel::own_processes: for at
+// least half of their time its fetches wait for something else than their own reads, and these
+// processes have data stages for a quarter of this time, or keep half a core busy.
+[[nodiscard]] bool MadeByOwnProcesses(const RunModel& model, const SteadyState& steady);
 
 }  // namespace penstock::analyzer

@@ -189,12 +189,18 @@ double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadySta
 }
 
 double PartOfLoop(const RunModel& model) {
-  if (model.loader().use != LoopUse::kInTurn) return 1;
+  const LoaderRun& main = model.loader();
+  if (main.use != LoopUse::kInTurn) return 1;
+  const auto same_loop = [&](const LoaderRun& run) {
+    if (run.config.consumer != main.config.consumer) return false;
+    return run.batches.empty() || main.batches.empty() ||
+           run.batches.front().wait_thread == main.batches.front().wait_thread;
+  };
   double lasted = 0;
   for (const LoaderRun& run : model.loaders) {
-    if (run.config.consumer == model.loader().config.consumer) lasted += run.lasted;
+    if (same_loop(run)) lasted += run.lasted;
   }
-  return lasted > 0 ? model.loader().lasted / lasted : 1;
+  return lasted > 0 ? main.lasted / lasted : 1;
 }
 
 double StepFraction(const RunModel& model) {

@@ -71,7 +71,7 @@ enum class LoopUse {
 // Helpers that the training process of the main loader started without a program of their own, as
 // multiprocessing and os.fork() do, and that live for at least half of the time of its batches.
 struct OwnProcesses {
-  std::size_t count = 0;
+  std::vector<ProcessId> processes;
   double stages = 0;  // seconds of their data stages: reads, decoding, transforms
 };
 

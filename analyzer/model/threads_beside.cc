@@ -58,11 +58,12 @@ void FindOwnProcesses(RunModel& model, const RunBuilder& builder, const traces::
   for (const ProcessId helper : model.helpers) {
     if (!RunsCodeOf(parent, trace.processes()[helper.value])) continue;
     if (builder.consumers().Of(helper) != run.config.consumer) continue;
+    if (!builder.consumers().Descends(helper)) continue;
     const auto [first, last] = LifeOf(helper, model, trace.threads());
     if (first == kNever || 2 * (std::min(last, end) - std::max(first, begin)) < end - begin) {
       continue;
     }
-    ++model.own_processes.count;
+    model.own_processes.processes.push_back(helper);
     for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
       if (trace.threads()[i].process != helper) continue;
       model.own_processes.stages += builder.WorkOf(i).stages.sum();

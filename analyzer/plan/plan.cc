@@ -58,6 +58,7 @@ std::optional<Statement> OpenOf(const Diagnosis& diagnosis, std::optional<double
   if (!diagnosis.loader->pipeline.beside.empty()) return Say<words::kPlanOfSeveral>();
   const double share = PartOfLoop(diagnosis.run);
   if (share >= kNearlyAll) return std::nullopt;
+  if (diagnosis.loader->steady.change) gain.reset();  // the share is that of the whole run
   if (gain) gain = 1 / (1 - share + share / *gain);
   const std::string& name = diagnosis.run.loader().name;
   return Say<words::kPlanOfOneLoader>(GiveIf<"loader">(!name.empty(), name), Give<"share">(share),

@@ -215,6 +215,12 @@ std::optional<Factor> FactorOf(std::string_view name) {
 
 namespace {
 
+// The depth of a loader without workers changes nothing.
+bool NoneHasWorkers(const std::vector<LoaderSetup>& loaders) {
+  return std::all_of(loaders.begin(), loaders.end(),
+                     [](const LoaderSetup& loader) { return loader.workers == 0; });
+}
+
 Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridRequest& asked) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const LoaderRun& run = diagnosis.run.loader();
@@ -270,19 +276,17 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
     for (const int prefetch : request.prefetch) {
       setting.workers = workers;
       setting.prefetch = prefetch + Extra(recorded);
-      if (const int most = loader.facts.most_workers;
-          most > 0 && workers > most && workers != recorded.workers) {
-        grid.left_out.push_back({workers, prefetch, batch, request.changes.cores,
-                                 Say<words::kBeyondShards>(Give<"most">(most))});
-      } else {
-        settings.push_back(setting);
-      }
+      settings.push_back(setting);
     }
   }
   std::vector<Predicted<Configuration>> predicted = predictor.Predict(settings);
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const int workers = settings[i].workers;
     const int prefetch = settings[i].prefetch - Extra(recorded);
+    if (const int most = loader.facts.most_workers;
+        most > 0 && workers > most && workers != recorded.workers) {
+      predicted[i] = Refuse(Say<words::kBeyondShards>(Give<"most">(most)));
+    }
     if (!predicted[i]) {
       grid.left_out.push_back(
           {workers, prefetch, batch, request.changes.cores, std::move(predicted[i].error().why)});
@@ -293,9 +297,9 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
     one.batch = batch;
     one.cores = request.changes.cores;
     one.predicted.most = step_allows;
-    one.recorded =
-        same && workers == recorded.workers &&
-        (settings[i].prefetch == recorded.prefetch || (workers == 0 && recorded.beside.empty()));
+    one.recorded = same && workers == recorded.workers &&
+                   (settings[i].prefetch == recorded.prefetch ||
+                    (workers == 0 && NoneHasWorkers(recorded.beside)));
     // A ceiling that was measured limits the steady rate.
     one.predicted = grid.ceiling_measured ? CappedAt(request.fixed_rate, diagnosis, one.predicted)
                                           : OnBase(diagnosis, one.predicted);
@@ -354,7 +358,10 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   grid->several_machines = asked.cores.size() > 1;
   for (LeftOut& one : refused) grid->left_out.push_back(std::move(one));
   if (grid->configurations.empty() && !grid->left_out.empty()) {
-    return Refuse(Say<words::kNothingLeft>(Give<"why">(grid->left_out.front().why)));
+    // Measuring other settings would hang such a program.
+    Statement why = std::move(grid->left_out.front().why);
+    if (why.Is(words::kProcessesMoved)) return Refuse(std::move(why));
+    return Refuse(Say<words::kNothingLeft>(Give<"why">(std::move(why))));
   }
   return *std::move(grid);
 }

@@ -39,8 +39,8 @@ inline constexpr Message kBatchesPerSecond{"unit.batches", "batches/s", "批/秒
 inline constexpr Message kImagesPerSecond{"unit.images", "images/s", "图像/秒"};
 
 inline constexpr Message kVerdict{
-    "verdict", "{headline:words}[{part:words}][{rank:words}][{doubt:words}][{once:words}].",
-    "{headline:words}[{part:words}][{rank:words}][{doubt:words}][{once:words}]。"};
+    "verdict", "{headline:words}[{rank:words}][{doubt:words}][{once:words}][{part:words}].",
+    "{headline:words}[{rank:words}][{doubt:words}][{once:words}][{part:words}]。"};
 inline constexpr Message kOneWait{
     "verdict.one-wait",
     "; a single wait for a batch lasts {longest:duration}, {share:%0} of the measured time: find "

@@ -12,9 +12,10 @@ namespace penstock::analyzer::words {
 inline constexpr Message kFedNoLoader{"fed.no-loader", "no loader was seen", "没有看到加载器"};
 inline constexpr Message kFedFew{
     "fed.few",
-    "[made?only {made:count}|no] pictures or samples were seen after the queues had filled (64 are "
-    "needed)",
-    "队列填满后[made?只看到 {made:count} 张图片或样本|没有看到图片或样本]（需要 64 个）"};
+    "the number of samples, pictures or other decodes that were seen after the queues had filled "
+    "is "
+    "{made:count} (64 are needed)",
+    "队列填满后看到的样本、图片或其他解码为 {made:count} 个（需要 64 个）"};
 inline constexpr Message kFedNoLoop{
     "fed.no-loop",
     "no thread was seen that waits for the threads that make the data, or that keeps them waiting",

@@ -27,7 +27,9 @@ struct Other {
   std::vector<std::string> command = kTraining;
   double works = 1;    // the share of each fetch in which it decodes; 0: it has no spans
   double lives = 1;    // the share of the run in which it works
-  double waits = 0.9;  // the share of its time that the fetch waits
+  double waits = 0.9;  // the share of its time that the fetch waits, without `reads`
+  double reads = 0;    // milliseconds that each fetch waits for its own read
+  double cores = 0;    // that the process keeps busy
 };
 
 Diagnosis Beside(const Other& other, int workers = 0) {
@@ -35,7 +37,7 @@ Diagnosis Beside(const Other& other, int workers = 0) {
   run.workers = workers;
   run.cores = 2;
   run.cpu_share = 1 - other.waits;
-  run.costs = testing::Always({0, 0, 20, 1, 0, 0, 10, 0});
+  run.costs = testing::Always({other.reads, 0, 20, 1, 0, 0, 10, 0});
   traces::TraceData data = testing::MakeSynthetic(run);
   data.processes[0].command = kTraining;
   traces::ProcessInfo process;
@@ -49,8 +51,11 @@ Diagnosis Beside(const Other& other, int workers = 0) {
   info.tid = 300;
   std::vector<traces::Span> spans;
   std::vector<traces::Span> fetches;
-  for (const traces::Span& span : data.spans[0]) {
-    if (span.stage == StageId::kFetch) fetches.push_back(span);
+  for (const auto& of_thread : data.spans) {
+    for (const traces::Span& span : of_thread) {
+      if (span.stage == StageId::kFetch) fetches.push_back(span);
+    }
+    if (!fetches.empty()) break;
   }
   const auto last = static_cast<std::size_t>(other.lives * static_cast<double>(fetches.size()));
   for (std::size_t i = 0; other.works > 0 && i < last; ++i) {
@@ -60,6 +65,10 @@ Diagnosis Beside(const Other& other, int workers = 0) {
     const double length = other.works * static_cast<double>(fetches[i].duration.value);
     span.duration.value = static_cast<std::int64_t>(length);
     spans.push_back(span);
+  }
+  const double end = other.lives * static_cast<double>(fetches.back().end().value) * 1e-6;
+  for (const double at : {0.0, end}) {
+    testing::AddCounter(data, "cpu_ns", id.value, at, 1 + other.cores * at * 1e6);
   }
   data.threads.push_back(info);
   data.spans.push_back(std::move(spans));
@@ -78,7 +87,7 @@ bool IsRefused(const Diagnosis& diagnosis) {
 
 TEST(OwnProcessesTest, ACopyOfTheTrainingProcessThatDecodesLeavesNothingToPredict) {
   const Diagnosis diagnosis = Beside({});
-  EXPECT_EQ(1, diagnosis.run.own_processes.count);
+  EXPECT_EQ(1, diagnosis.run.own_processes.processes.size());
   EXPECT_GT(diagnosis.run.own_processes.stages, 1);
   EXPECT_TRUE(IsRefused(diagnosis));
   EXPECT_TRUE(NotEnough(diagnosis).empty()) << English(NotEnough(diagnosis));
@@ -101,6 +110,21 @@ TEST(OwnProcessesTest, AProgramOfItsOwnIsAServerOrACall) {
 TEST(OwnProcessesTest, AnIdleProcessMakesNoSamples) {
   Other other;
   other.works = 0.01;
+  const Diagnosis diagnosis = Beside(other);
+  EXPECT_EQ(1, diagnosis.run.own_processes.processes.size());
+  EXPECT_FALSE(IsRefused(diagnosis));
+}
+
+TEST(OwnProcessesTest, AProcessThatComputesWithoutSpansMakesThem) {
+  Other other;
+  other.works = 0.01;
+  other.cores = 0.8;
+  EXPECT_TRUE(IsRefused(Beside(other)));
+}
+
+TEST(OwnProcessesTest, AFetchThatWaitsForItsOwnReadsWaitsForNoOthers) {
+  Other other;
+  other.reads = 60;
   EXPECT_FALSE(IsRefused(Beside(other)));
 }
 
@@ -113,11 +137,15 @@ TEST(OwnProcessesTest, AProcessThatEndsEarlyMakesNoSamples) {
 TEST(OwnProcessesTest, AFetchThatComputesDoesNotWaitForOthers) {
   Other other;
   other.waits = 0.2;
-  EXPECT_FALSE(IsRefused(Beside(other)));
+  const Diagnosis diagnosis = Beside(other);
+  EXPECT_EQ(1, diagnosis.run.own_processes.processes.size());
+  EXPECT_FALSE(IsRefused(diagnosis));
 }
 
 TEST(OwnProcessesTest, WorkersWithProcessesOfTheirOwnDoRun) {
-  EXPECT_FALSE(IsRefused(Beside({}, 2)));
+  const Diagnosis diagnosis = Beside({}, 2);
+  EXPECT_EQ(1, diagnosis.run.own_processes.processes.size());
+  EXPECT_FALSE(IsRefused(diagnosis));
 }
 
 }  // namespace

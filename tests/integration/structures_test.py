@@ -177,9 +177,14 @@ class Structures(support.Case):
         report = self.report(kind, workers)
         self.assertGreater(self.cpu_of_children, 0.002)
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,16", "--json"])
-        self.assertEnded(outcome)
-        rates = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
-        self.assertLess(rates[1], 1.15 * len(os.sched_getaffinity(0)) / self.cpu_of_children)
+        if kind == "pooled" and outcome.status == 4:
+            # The counters of a run of some seconds do not always show for how long the pool has lived.
+            self.assertIn("processes that the program starts itself", outcome.stderr)
+            self.assertIn("starts itself", report["suggestion"]["missing"])
+        else:
+            self.assertEnded(outcome)
+            rates = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
+            self.assertLess(rates[1], 1.15 * len(os.sched_getaffinity(0)) / self.cpu_of_children)
         # The loop waits for the other processes: without their work it would be much faster.
         gains = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"]["gains"]}
         self.assertGreater(gains["augment"], 2)
