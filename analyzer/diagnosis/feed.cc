@@ -344,9 +344,12 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
   // The makers wait, presumably for the loop, for more than a tenth of the time.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
-  // Waits are recorded in Python only. A loop that makes all of its data itself has no waits.
-  const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;
-  if (!making.certain || (!alone && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
+  // Waits are recorded in Python only. A loop that makes all of its data itself has no waits. One
+  // that makes most of its data itself may have none, if its makers keep pace with it.
+  constexpr double kMostly = 0.5;
+  const bool itself =
+      parties.loop && parties.loop->thread->python && (feed.makers == 0 || feed.own >= kMostly);
+  if (!making.certain || (!itself && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
   const bool idle = feed.makers > 0 && feed.active < 0.5;  // no matter what the makers wait for
   const bool surely = (held && parties.unseen) || (idle && parties.joined);
   if (!parties.loop && !surely) return FeedDoubt::kNoLoop;

@@ -143,11 +143,10 @@ std::optional<Statement> OneWait(const LoaderDiagnosis& loader) {
   return Say<words::kOneWait>(Give<"longest">(longest), Give<"share">(longest / steady.time));
 }
 
-// Says which part of the program the verdict is about, if it is less than nine tenths (ours).
+// Says which part of the program the verdict is about, if it is not nearly all of it.
 std::optional<Statement> OfOneLoader(const RunModel& run) {
-  constexpr double kNearlyAll = 0.9;
   const double share = PartOfLoop(run);
-  if (share >= kNearlyAll) return std::nullopt;
+  if (share >= kNearlyAllOfLoop) return std::nullopt;
   const std::string& name = run.loader().name;
   return Say<words::kOfOneLoader>(GiveIf<"loader">(!name.empty(), name), Give<"share">(share));
 }

@@ -49,4 +49,7 @@ void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 // one after the other; otherwise 1. Requires: has_loader().
 [[nodiscard]] double PartOfLoop(const RunModel& model);
 
+// With a smaller share, verdict and plan say that they are about one loader (ours).
+inline constexpr double kNearlyAllOfLoop = 0.9;
+
 }  // namespace penstock::analyzer

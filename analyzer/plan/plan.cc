@@ -54,10 +54,9 @@ struct Found {
 // What the plan does not examine, or which part of the program it is about. `gain`: of the loop
 // over the main loader.
 std::optional<Statement> OpenOf(const Diagnosis& diagnosis, std::optional<double> gain) {
-  constexpr double kNearlyAll = 0.9;
   if (!diagnosis.loader->pipeline.beside.empty()) return Say<words::kPlanOfSeveral>();
   const double share = PartOfLoop(diagnosis.run);
-  if (share >= kNearlyAll) return std::nullopt;
+  if (share >= kNearlyAllOfLoop) return std::nullopt;
   if (diagnosis.loader->steady.change) gain.reset();  // the share is that of the whole run
   if (gain) gain = 1 / (1 - share + share / *gain);
   const std::string& name = diagnosis.run.loader().name;

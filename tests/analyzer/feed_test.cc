@@ -215,6 +215,18 @@ TEST(FeedTest, MakersAtWorkWithoutAnyoneSeenToWaitAreNoVerdict) {
   EXPECT_THAT(English(found.summary), HasSubstr("so whether it holds the run back is not known"));
 }
 
+// A thread makes half of the data and keeps pace with the loop, so that neither waits.
+TEST(FeedTest, LoopThatMakesDataMostOfTheTimeNeedsNoWait) {
+  const Turns half = {0, false, 10, 9, 1, 0};
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 8, 1, 0}, half});
+  EXPECT_EQ(found.feed.doubt, FeedDoubt::kNone);
+  EXPECT_EQ(found.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(found.wait_fraction, 0.9, 0.02);
+  EXPECT_EQ(found.feed.makers, 1U);
+  // A loop that makes data only now and then may wait in calls that are not recorded.
+  EXPECT_EQ(FeedDiagnosis({{0, true, 10, 2, 1, 0}, half}).feed.doubt, FeedDoubt::kNoBlock);
+}
+
 TEST(FeedTest, FewSamplesAreNoVerdict) {
   Turns maker = kBusyMaker;
   Turns loop = kWaitingLoop;
