@@ -340,7 +340,9 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
   } else {
     DiagnoseWithoutLoader(trace, diagnosis);
   }
-  diagnosis.functions = ProfileFunctions(trace, diagnosis.run.stages);
+  SampleTimeLists samples;
+  for (const LoaderRun& run : diagnosis.run.loaders) samples.emplace_back(run.sample_times);
+  diagnosis.functions = ProfileFunctions(trace, diagnosis.run.stages, samples);
   for (FunctionProfile& profile : diagnosis.functions) {
     const double whole = diagnosis.run.stages.DataTime();
     if (profile.stage == StageId::kStep) {

@@ -255,8 +255,13 @@ std::string PlaceOf(std::string_view file, std::uint32_t line) {
   return line > 0 ? fmt::format("{}:{}", name, line) : std::string(name);
 }
 
-FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& stages) {
-  const traces::CallTrees read = traces::ReadCallTrees(trace);
+FunctionProfiles ProfileFunctions(const traces::Trace& trace, const StageTable& stages,
+                                  const SampleTimeLists& samples) {
+  traces::CallTrees read = traces::ReadCallTrees(trace);
+  const std::vector<TimeNs> times = TimesOfNeighbours(read.trees, samples);
+  for (std::size_t i = 0; i < read.trees.size(); ++i) {
+    if (times[i].value > 0 && !IsChosen(read.trees[i])) read.trees[i].unit.ordinary = times[i];
+  }
   FunctionProfiles profiles;
   for (const StageId stage : {StageId::kSample, StageId::kCollate, StageId::kStep}) {
     Trees trees;

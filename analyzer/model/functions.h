@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/model/stage_totals.h"
+#include "analyzer/model/unit_neighbours.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -121,9 +122,11 @@ struct FunctionProfile {
 using FunctionProfiles = std::vector<FunctionProfile>;
 
 // `stages`: of the trace. They tell the mean time of all units, and which part of a stage's time is
-// in units that take more than three times the median; empty: no such unit counts.
+// in units that take more than three times the median; empty: no such unit counts. `samples`: tell
+// how long the neighbours of a followed sample took; without them, the trace tells it less well.
 [[nodiscard]] FunctionProfiles ProfileFunctions(const traces::Trace& trace,
-                                                const StageTable& stages = {});
+                                                const StageTable& stages = {},
+                                                const SampleTimeLists& samples = {});
 
 // Whether `file` belongs to the interpreter or to a package that was installed.
 [[nodiscard]] bool IsLibrary(std::string_view file);

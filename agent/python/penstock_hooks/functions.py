@@ -64,7 +64,7 @@ def _compiles():
 class _Kind:
     """What this process knows of one kind of unit: samples, collated batches or steps."""
 
-    __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost", "spent")
+    __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost", "spent", "whole")
 
     def __init__(self):
         self.times = deque(maxlen=_KEPT)
@@ -72,6 +72,12 @@ class _Kind:
         self.due = 0
         self.hot = ()
         self.cost = self.lines_cost = self.spent = 0.0
+        self.whole = False  # whether the last unit was followed to its end, without lines
+
+    def wants_lines(self):
+        """Whether lines are followed in the next unit: in every other one, but not after a unit that was cut. A report
+        needs whole units first."""
+        return self.whole and bool(self.hot)
 
     def median(self):
         return sorted(self.times)[len(self.times) // 2] if self.times else 0
@@ -93,13 +99,14 @@ class _Timing:
 class _Followed:
     """A followed unit. It ends at leave(), or when it is deleted because a loop was left early."""
 
-    __slots__ = ("follower", "kind", "sample", "lines", "pid", "cpu", "is_open")
+    __slots__ = ("follower", "kind", "sample", "lines", "allowed", "pid", "cpu", "is_open")
 
-    def __init__(self, follower, kind, sample, lines):
+    def __init__(self, follower, kind, sample, lines, allowed):
         self.follower = follower
         self.kind = kind
         self.sample = sample
         self.lines = lines
+        self.allowed = allowed  # ticks that it may cost
         self.pid = os.getpid()
         self.cpu = thread_time_ns()
         self.is_open = False
@@ -166,16 +173,14 @@ class Follower:
         followed nor timed."""
         kind = self.kinds[stage]
         if follows and not self.busy.locked() and len(kind.times) >= _ORDINARY and now() >= kind.due:
-            lines = kind.units % 2 == 1 and bool(kind.hot)
-            unit = self._begin(kind, lines, stage, name, sample, batch, generation)
+            unit = self._begin(kind, kind.wants_lines(), stage, name, sample, batch, generation)
             if unit is not None:
                 return unit
         return _Timing(kind) if not self.busy.locked() else None
 
     def enter_chosen(self, name, sample, batch, generation):
         """Begins to follow a sample that is known to be slow. Returns an object with leave(), or None."""
-        lines = self.chosen.units % 2 == 1 and bool(self.chosen.hot)
-        return self._begin(self.chosen, lines, _SAMPLE, name, sample, batch, generation)
+        return self._begin(self.chosen, self.chosen.wants_lines(), _SAMPLE, name, sample, batch, generation)
 
     def pick(self, indices):
         """Returns the one of `indices` that is followed because it was slow before; -1: none."""
@@ -185,7 +190,7 @@ class Follower:
         if now() < kind.due or not slow.known() or type(indices) not in (list, tuple):
             return -1
         index = slow.pick(indices)
-        if index >= 0 and (self.left() < self._expected(kind, kind.units % 2 == 1) or self._has_spent(kind, _CHOSEN)):
+        if index >= 0 and (self.left() < self._expected(kind, kind.wants_lines()) or self._has_spent(kind, _CHOSEN)):
             kind.due = now() + int(self.ticks(_BETWEEN_NS) / 8)
             return -1
         return index
@@ -197,7 +202,7 @@ class Follower:
     def is_due(self, stage):
         """Whether a unit of this stage may be drawn now."""
         kind = self.kinds[stage]
-        if self.busy.locked() or now() < kind.due or self.left() < self._expected(kind, kind.units % 2 == 1):
+        if self.busy.locked() or now() < kind.due or self.left() < self._expected(kind, kind.wants_lines()):
             return False
         return not (self.slow.indices and self._has_spent(kind, _CHOSEN))
 
@@ -205,12 +210,12 @@ class Follower:
         """Ticks that following the next unit is expected to cost. `lines`: the lines of hot functions are followed
         too."""
         least = self.ticks(_LEAST_NS)
-        known = kind.lines_cost if lines and kind.hot else kind.cost
+        known = kind.lines_cost if lines else kind.cost
         if known:
             return max(least, known)
         if self.monitor is None:  # following ends at an event, and a function may have none
             return max(least, self._usual(kind) * (_SLOWED_LINES if lines else _SLOWED))
-        return least
+        return max(least, kind.cost)  # that of a unit without lines
 
     def _usual(self, kind):
         """Ticks of a unit that is not followed."""
@@ -265,7 +270,7 @@ class Follower:
             min(max(int(left / max(dearest, 1)), 1), 1 << 30), int(most_ticks),
         )  # fmt: skip
         kind.due = now() + int(self.ticks(_BETWEEN_NS))  # if following fails
-        unit, flags = _Followed(self, kind, sample if chosen else -1, bool(hot)), _CHOSEN_FLAG if chosen else 0
+        unit, flags = _Followed(self, kind, sample if chosen else -1, bool(hot), left), _CHOSEN_FLAG if chosen else 0
         if self.monitor is not None:
             unit.is_open = self.monitor.begin(arguments, hot, flags)
         else:
@@ -295,11 +300,12 @@ class Follower:
             kind.times.append(duration - int(cost))
             self.slow.note(unit.sample, duration - cost, self.kinds[_SAMPLE].median())
         cost += costs.toggle + codes * costs.code
-        expected = 2 * cost if state == _CUT else cost  # until a unit is followed to its end
+        expected = 2 * max(cost, unit.allowed) if state == _CUT else cost  # until a unit is followed to its end
         if unit.lines:
             kind.lines_cost = expected
         else:
             kind.cost = expected
+        kind.whole = not unit.lines and state != _CUT
         kind.units += 1
         self.units += 1
         age = now() - self.began
@@ -392,6 +398,7 @@ def plan(indices):
         if not draws:
             return _Batch(here, 1 << 62, chosen) if chosen >= 0 else None
         count = len(indices) if isinstance(indices, (list, tuple)) else 1
-        return _Batch(here, 1 + kind.units * 40503 % max(count, 1), chosen)
+        # The first unit lies in the middle of a batch: in the first sample, caches are cold from collating.
+        return _Batch(here, 1 + (kind.units * 40503 + count // 2) % max(count, 1), chosen)
     except Exception:
         return None
