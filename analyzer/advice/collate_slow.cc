@@ -2,10 +2,29 @@
 //
 // Putting samples together takes a large part of making a batch.
 // Threshold: 15 % of the fetches (docs/diagnosis.md R18, ours). Source: pytorch#22789, #123439.
-#include "analyzer/advice/rules.h"
+// If a function of the program takes half of the time in collating (ours), the finding names it.
+#include <algorithm>
+
+#include "analyzer/advice/function_costs.h"
 #include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
+namespace {
+
+// The function of the program that takes at least half of the time in collating, or null.
+const FunctionTime* MostOfCollating(const FunctionProfiles& profiles) {
+  constexpr double kHalf = 0.5;
+  for (const FunctionProfile& profile : profiles) {
+    if (profile.stage != traces::StageId::kCollate || !Tells(profile)) continue;
+    const auto found =
+        std::find_if(profile.functions.begin(), profile.functions.end(),
+                     [](const FunctionTime& one) { return !one.is_library && one.share >= kHalf; });
+    if (found != profile.functions.end()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 void CollateSlow(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
@@ -16,13 +35,17 @@ void CollateSlow(const RuleInput& input, Advice& out) {
   finding.predicted = input.Without(Factor::kCollate);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for collate
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.seen = Say<words::kCollateSlow>(Give<"collate_share">(share));
+  const FunctionTime* const most = MostOfCollating(input.diagnosis.functions);
+  finding.seen = Say<words::kCollateSlow>(
+      Give<"collate_share">(share), GiveIf<"function">(most != nullptr, most ? most->name : ""),
+      GiveIf<"place">(most != nullptr, most ? PlaceOf(most->file, most->line) : ""));
   finding.evidence = {
       {"collate_share", share},
       {"threshold", 0.15},
       {"collate_p50_s",
        input.diagnosis.run.stages[traces::StageId::kCollate].durations.Quantile(0.5)}};
-  finding.action = Say<words::kSimplerCollate>(Give<"predicted">(true));
+  finding.action = Say<words::kSimplerCollate>(
+      Give<"predicted">(true), GiveIf<"function">(most != nullptr, most ? most->name : ""));
   out.findings.push_back(std::move(finding));
 }
 

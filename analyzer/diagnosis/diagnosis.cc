@@ -48,8 +48,26 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return std::clamp(replay * name * amount * level * seen, 0.0, 0.99);
 }
 
+// Seconds of start-up that only the first epoch has, because its workers stay: no later epoch takes
+// a tenth as long to start (ours).
+double StartOnce(const Pipeline& pipeline) {
+  constexpr double kAgain = 0.1;
+  double first = 0;
+  double later = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    double start = 0;
+    for (const double worker : epoch.worker_start) start = std::max(start, worker);
+    if (&epoch == &pipeline.epochs.front()) {
+      first = start;
+    } else {
+      later = std::max(later, start);
+    }
+  }
+  return pipeline.epochs.size() > 1 && later < kAgain * first ? first : 0;
+}
+
 // Whether the start-up of epochs takes so much of the run that its steady part does not represent
-// it.
+// it. Start-up that comes only once does not count, since a longer run has no more of it.
 bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
   constexpr double kCounts = 0.95;
   // The part of a run before its rate changed is not start-up.
@@ -57,8 +75,13 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
   if (!run.probes.empty()) return false;  // the whole run includes experiments
   // The simulation of several loaders together has no start-up of epochs.
   const bool together = run.use == LoopUse::kInterleaved && IsSimulated(loader, run);
-  return !together && StartRecurs(loader.pipeline) && diagnosis.whole_rate > 0 &&
-         diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
+  if (together || !StartRecurs(loader.pipeline) || !(diagnosis.whole_rate > 0)) return false;
+  double samples = 0;
+  for (const EpochDemand& epoch : loader.pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) samples += demand.own_samples();
+  }
+  const double time = samples / diagnosis.whole_rate - StartOnce(loader.pipeline);
+  return samples < kCounts * diagnosis.samples_rate * time;
 }
 
 // Names the bottleneck of a run that the simulation does not explain. Either the fetches of most

@@ -75,6 +75,7 @@ FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTr
                               InterpretedParts parts) {
   constexpr double kLeast = 0.3;
   constexpr double kMostCost = 2.5;
+  constexpr double kToldByTime = 0.1;
   FollowCorrection correction;
   correction.parts = std::move(parts);
   // Nanoseconds of all units together.
@@ -100,7 +101,7 @@ FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTr
   const double missing = ordinary - rest - interpreted;
   if (slowed && missing <= 0) {
     correction.interpreter = std::clamp((ordinary - rest) / interpreted, kLeast, 1.0);
-  } else if (costs > 0) {
+  } else if (costs >= kToldByTime * ordinary) {
     correction.costs = std::clamp(1 - missing / costs, 0.0, kMostCost);
   }
   return correction;

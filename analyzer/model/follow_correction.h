@@ -44,7 +44,9 @@ struct FollowCorrection {
 // units' times, from which the costs are already subtracted. If neighbours took longer, events are
 // assumed to have cost less than was subtracted. If neighbours took less time, the assumption
 // depends on the version: before Python 3.12 interpreted code was slowed down, in later versions
-// events cost more. One correction for all units evens out differences between samples.
+// events cost more. Nothing is said of the costs if they are less than a tenth of the units' time
+// (ours), since units differ that much by chance. One correction for all units evens out
+// differences between samples.
 //
 // The interpreter's factor is kept within 0.3 and 1: slowdowns of 1.3 to 2.4 times were measured
 // (factors of 0.77 to 0.42), and neighbours may be shorter by chance. The factor of the costs is at

@@ -56,6 +56,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
       loader.descriptors = IntFact(facts, prefix + "batch_tensors", 0);
     }
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
+    loader.pins = TrueFact(facts, prefix + "pin_memory_effective", loader.pin_memory);
     loader.persistent_workers =
         TrueFact(facts, prefix + "persistent_workers", loader.sample_tasks);  // threads stay
     loader.in_order = TrueFact(facts, prefix + "in_order", true);

@@ -26,7 +26,8 @@ struct LoaderConfig {
   int batch_size = 0;    // 0: not known
   int batch_length = 0;  // samples, if the dataset makes batches itself; 0: it does not, or unknown
   int descriptors = 0;   // file descriptors that pass a batch of a worker; 0: none, or not known
-  bool pin_memory = false;
+  bool pin_memory = false;  // as the program asked for it
+  bool pins = false;        // batches really are pinned: PyTorch does so only if it finds a device
   bool persistent_workers = false;
   bool in_order = true;
   bool fixed_batch = false;  // one batch is delivered again and again; no others are made

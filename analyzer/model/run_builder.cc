@@ -105,6 +105,7 @@ void RunBuilder::OnCounted(const traces::Counted& counted) {
     batch.transforms_thread = at_.thread;
     AddWork(batch.transforms, counted);
   }
+  if (counted.synthetic && counted.apart && IsData(counted.stage)) OnData(span);
   if (!counted.outermost || counted.synthetic) return;
   if (IsData(counted.stage)) OnData(span);
   const Stretch stretch{at_.thread, span.start.value, span.end().value, span.batch};

@@ -22,7 +22,7 @@ std::string SideText(char letter, const SideFacts& side) {
   if (side.config.num_workers > 0)
     text += fmt::format(", prefetch {}", side.config.prefetch_factor);
   if (side.config.batch_size > 0) text += fmt::format(", batch {}", side.config.batch_size);
-  if (side.config.pin_memory) text += ", pinned";
+  if (side.config.pins) text += ", pinned";
   return text + fmt::format("; {} steady batches\n", side.batches);
 }
 

@@ -85,7 +85,7 @@ Statement LoaderOf(const Diagnosis& diagnosis) {
       Give<"kind">(config.package.empty() ? config.kind : config.package),
       GiveIf<"workers">(config.workers_known, config.num_workers),
       Give<"threads">(config.sample_tasks), GiveIf<"prefetch">(workers, config.prefetch_factor),
-      GiveIf<"batch">(config.batch_size > 0, config.batch_size), Give<"pinned">(config.pin_memory),
+      GiveIf<"batch">(config.batch_size > 0, config.batch_size), Give<"pinned">(config.pins),
       Give<"persistent">(config.persistent_workers && !config.sample_tasks),
       GiveIf<"epochs">(run.epochs.size() > 1, run.epochs.size()),
       Give<"made_anew">(config.made_anew), Give<"inferred">(run.inferred),

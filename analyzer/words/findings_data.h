@@ -24,15 +24,19 @@ inline constexpr Message kFewerTensors{
     "的整数保持精确）。每个训练进程只用一个加载器。[predicted?预测假设批次交接不耗时。]"};
 
 inline constexpr Message kCollateSlow{
-    "collate-slow.seen", "collating takes {collate_share:%0} of the time to make a batch",
-    "合批占生成批次时间的 {collate_share:%0}。"};
+    "collate-slow.seen",
+    "collating takes {collate_share:%0} of the time to make a batch[, most of it in "
+    "{function:text} ({place:text})]",
+    "合批占生成批次时间的 {collate_share:%0}[，其中大部分在 {function:text}（{place:text}）中]。"};
 inline constexpr Message kSimplerCollate{
     "collate-slow.do",
-    "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
-    "call; avoid nested dictionaries.[predicted? The prediction assumes a collate that costs "
-    "nothing.]",
-    "返回形状相同的张量或数组，而不是 Python "
-    "对象，并一次性堆叠；避免嵌套字典。[predicted?预测假设合批不耗时。]"};
+    "[function?Make {function:text} faster, or do its work once before the training if it leaves "
+    "nothing to chance.|Return tensors or arrays of equal shape instead of Python objects, and "
+    "stack them in one call; avoid nested dictionaries.][predicted? The prediction assumes a "
+    "collate that costs nothing.]",
+    "[function?让 {function:text} "
+    "更快；如果结果不含随机成分，在训练前处理一次。|返回形状相同的张量或数组，"
+    "而不是 Python 对象，并一次性堆叠；避免嵌套字典。][predicted?预测假设合批不耗时。]"};
 
 inline constexpr Message kTransformsInTheLoop{
     "transforms-in-the-loop.seen",

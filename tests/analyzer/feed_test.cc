@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/diagnosis/without_loader.h"
 #include "analyzer/model/thread_use.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
@@ -225,6 +226,15 @@ TEST(FeedTest, LoopThatMakesDataMostOfTheTimeNeedsNoWait) {
   EXPECT_EQ(found.feed.makers, 1U);
   // A loop that makes data only now and then may wait in calls that are not recorded.
   EXPECT_EQ(FeedDiagnosis({{0, true, 10, 2, 1, 0}, half}).feed.doubt, FeedDoubt::kNoBlock);
+}
+
+// A loop transforms its inputs for 3 of 10 ms, outside of any sample.
+TEST(FeedTest, TransformsOutsideOfSamplesAreNoMoreThanTheirShare) {
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 0, 3, 0}});
+  EXPECT_NEAR(found.run.data_life, 4, 0.02);
+  const auto gains = GainsByThreadTime(found.run.stages, found.run.data_life);
+  ASSERT_FALSE(gains.empty());
+  EXPECT_NEAR(gains.front().speedup, 1 / 0.7, 0.01);
 }
 
 TEST(FeedTest, FewSamplesAreNoVerdict) {

@@ -117,6 +117,26 @@ TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   EXPECT_NEAR(function.called.at(0).share, 0.2, 1e-6);
 }
 
+// A unit with lines that was cut tells the lines, although units without lines, whose events cost
+// 0.1 ms, happened to take a tenth longer than their neighbours. That says nothing about the 3 ms
+// that the events of the lines cost.
+TEST(FunctionsTest, ALittleNoiseDoesNotMakeTheEventsOfLinesDear) {
+  FollowedUnit whole(SampleOf(1100, 11.1, 10));
+  whole.Function("edges", kData, 47, {.total = Ms(11), .own = Ms(11), .cost = Ms(0.1)});
+  UnitRow row = SampleOf(1300, 12, 10);
+  row.cost = Ms(3);
+  row.flags = wire::kUnitCut;
+  FollowedUnit cut(row);
+  const auto edges =
+      cut.Function("edges", kData, 47, {.total = Ms(9), .own = Ms(0), .cost = Ms(3)});
+  cut.Line(edges, 52, {.total = Ms(9), .own = Ms(9), .count = 50000, .cost = Ms(3)});
+  const FunctionProfiles profiles = ProfilesOf({whole, cut});
+  const FunctionTime& function = profiles.at(0).functions.at(0);
+  ASSERT_EQ(function.lines.size(), 1U);
+  EXPECT_TRUE(function.of_cut);
+  EXPECT_NEAR(function.lines[0].share, 1, 0.01);
+}
+
 // The sample took 11 ms, from which 4 ms were subtracted as the cost of the events of `parse`.
 // Units that were not followed take 10 ms, not 7, so the events cost only 1 ms.
 TEST(FunctionsTest, GivesBackWhatEventsDidNotCost) {
@@ -327,6 +347,27 @@ TEST(HotPythonLoopTest, TakesMoreThanAugmentingFromTheWholeSample) {
 
 TEST(HotPythonLoopTest, IsSilentOfALineThatRunsOnce) {
   EXPECT_FALSE(FindingOf("hot-python-loop", WithUnits(Looping(1))).has_value());
+}
+
+TEST(CollateSlowTest, NamesTheFunctionThatTakesTheTime) {
+  const auto collating = [](double encoding) {
+    return [encoding](double at) {
+      UnitRow row = SampleOf(at, 12, 12);
+      row.stage = traces::StageId::kCollate;
+      FollowedUnit unit(row);
+      const auto collate = unit.Function("pad", kData, 60, {Ms(12), Ms(12 - encoding)});
+      unit.Function("encode", kData, 40, {Ms(encoding), Ms(encoding)}, collate);
+      return unit;
+    };
+  };
+  const testing::Costs costs = {0.1, 1, 1, 12, 0.1, 0.3, 2, 0};
+  const auto finding = FindingOf("collate-slow", WithUnits(collating(8), costs));
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NE(English(finding->seen).find("most of it in encode (dataset.py:40)"), std::string::npos);
+  EXPECT_NE(English(finding->action).find("Make encode faster"), std::string::npos);
+  const auto plain = FindingOf("collate-slow", MakeSynthetic(testing::WithCosts(costs)));
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_NE(English(plain->action).find("stack them in one call"), std::string::npos);
 }
 
 std::function<FollowedUnit(double)> CopyingCalls(const char* file) {

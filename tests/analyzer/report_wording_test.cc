@@ -63,6 +63,18 @@ TEST(ReportWordingTest, WorkersThatWereNotSeenAreNeitherBusyNorIdle) {
   EXPECT_EQ(Count(English(LoaderOf(report.diagnosis)), "busy"), 0u);
 }
 
+// PyTorch pins nothing on a machine without an accelerator, whatever the program asks for.
+TEST(ReportWordingTest, BatchesThatWereNotPinnedAreNotCalledPinned) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  data.processes[0].facts["loader.0.pin_memory"] = "true";
+  const auto line = [&] {
+    return English(LoaderOf(BuildReport(*traces::MakeTrace(data), "t.penstock").diagnosis));
+  };
+  EXPECT_EQ(Count(line(), ", pinned"), 1u);
+  data.processes[0].facts["loader.0.pin_memory_effective"] = "false";
+  EXPECT_EQ(Count(line(), ", pinned"), 0u);
+}
+
 TEST(ReportWordingTest, OneChangeIsNotAllOfThePlan) {
   const auto ends = [](bool one, bool left) {
     return English(Say<words::kPlanEnds>(Give<"gain">(2.9), GiveIf<"left">(left, 6.5),

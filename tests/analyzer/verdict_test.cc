@@ -328,6 +328,18 @@ TEST(BaseTest, WhereStartUpCountsRatesWaitingAndSpeedupsAreOfTheWholeRun) {
   EXPECT_EQ(steady.base_rate(), steady.samples_rate);
 }
 
+// Two workers need 1.6 s to start, which is a fifth of the run, but only once.
+TEST(BaseTest, StartUpOfWorkersThatStayDoesNotCount) {
+  Synthetic run{.batches = 60, .epochs = 3, .worker_start = 800};
+  run.costs = Always({.decode = 20, .step = 5});
+  run.persistent = true;
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  EXPECT_LT(diagnosis.whole_rate, 0.95 * diagnosis.samples_rate);
+  EXPECT_FALSE(diagnosis.whole_run);
+  run.persistent = false;
+  EXPECT_TRUE(Diagnose(*SyntheticTrace(run)).whole_run);
+}
+
 TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
   EXPECT_EQ(TimesText(1.234), "1.23");
   EXPECT_EQ(TimesText(296.64), ">20");

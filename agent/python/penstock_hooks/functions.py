@@ -25,7 +25,7 @@ _ORDINARY = 16  # units that are only timed before the first one is followed
 _KEPT = 32  # durations of ordinary units that are kept
 _LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
-_OTHERS = 4  # if there are samples, each other kind may spend a quarter
+_OTHERS = 4  # if there are samples, each other kind may spend a quarter, unless collating takes longer than they do
 _CHOSEN = 2  # chosen samples may spend half; if there are any, drawn samples may spend half
 _CHOSEN_FLAG = 2  # of follow_begin
 _AGE_PART = 200  # after a unit, the next one of its kind begins a 200th of the process's age later, or more
@@ -142,6 +142,7 @@ class Follower:
         self.kinds = {_SAMPLE: _Kind(), _COLLATE: _Kind(), _STEP: _Kind()}
         self.chosen = _Kind()  # slow samples; `times` holds the durations of those that were followed
         self.slow = SlowSamples() if self.off is None else None
+        self.batch = 1  # number of samples in a batch
         self.busy = threading.Lock()  # held while a unit is under way or costs are measured
 
     def ticks(self, nanoseconds):
@@ -241,7 +242,9 @@ class Follower:
         if self.left() < self._expected(kind, lines):
             return None
         chosen = kind is self.chosen
-        if stage != _SAMPLE and self.kinds[_SAMPLE].times and self._has_spent(kind, _OTHERS):
+        samples = self.kinds[_SAMPLE]
+        minor = stage != _COLLATE or kind.median() < self.batch * samples.median()
+        if stage != _SAMPLE and samples.times and minor and self._has_spent(kind, _OTHERS):
             return None
         reason = tool_in_use()
         if reason is not None:
@@ -391,14 +394,14 @@ def plan(indices):
         here = follower()
         if here is None:
             return None
+        count = here.batch = max(len(indices), 1) if isinstance(indices, (list, tuple)) else 1
         kind = here.kinds[_SAMPLE]
         if len(kind.times) < _ORDINARY:
             return _Batch(here, 1 << 62)
         draws, chosen = here.is_due(_SAMPLE), here.pick(indices)
         if not draws:
             return _Batch(here, 1 << 62, chosen) if chosen >= 0 else None
-        count = len(indices) if isinstance(indices, (list, tuple)) else 1
         # The first unit lies in the middle of a batch: in the first sample, caches are cold from collating.
-        return _Batch(here, 1 + (kind.units * 40503 + count // 2) % max(count, 1), chosen)
+        return _Batch(here, 1 + (kind.units * 40503 + count // 2) % count, chosen)
     except Exception:
         return None

@@ -166,7 +166,7 @@ def loop(data, seconds):
     """Samples per second of a loop of `seconds`, without its first batches."""
     count = 0
     began = None
-    for _ in DataLoader(data, batch_size=BATCH, num_workers=1):
+    for _ in DataLoader(data, batch_size=BATCH, num_workers=1, multiprocessing_context="fork"):
         now = time.perf_counter()
         if began is None and count == 4:
             began, count = now, 0
