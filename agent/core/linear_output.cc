@@ -14,7 +14,7 @@ namespace {
 // The file grows by this many chunks (4 MiB) at a time.
 constexpr uint32_t kGrowChunks = 64;
 
-char g_beside[4200] = {};   // name to which the run moves if its file is lost
+char g_beside[4200] = {};   // second name of the file: used if the first is taken or the file lost
 long g_user = -1;           // the user who owns the file
 uint32_t g_relocating = 0;  // 1: a thread is moving the run to g_beside
 
@@ -40,7 +40,8 @@ int OpenOrRelocate() {
   const OutputLook first = LookAtOutput(g_config.out, RunHash());
   const OutputLook second = LookAtOutput(g_beside, RunHash());
   if (first.kind == OutputLook::kOfThisRun) {
-    CloseOutput(first.fd);  // a copy of this run's file (another inode): do not move
+    // The name has a copy of this run's file, with another inode: do not move.
+    CloseOutput(first.fd);
   } else if (second.kind == OutputLook::kOfThisRun) {
     RememberOutput(g_beside, RunHash(), second.fd);  // another process of the run has moved it
   } else if (second.kind == OutputLook::kAbsent) {

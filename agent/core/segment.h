@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System V shared memory, into which the processes of a run write. Nobody can make a segment
-// shorter, so no store into it can raise SIGBUS. It outlives the SIGKILL of every process, and only
-// its owner may attach it. Raw system calls only. Threads: any.
+// System V shared memory for the chunks of a run, with a collector (ring) or without one. Nobody
+// can make a segment shorter, so no store into it can raise SIGBUS. It outlives the SIGKILL of
+// every process, and only its owner may attach it. Raw system calls only. Threads: any.
 #pragma once
 
 #include <stddef.h>
@@ -13,8 +13,9 @@ namespace penstock::agent {
 // Makes a segment of `size` bytes, all zero, with mode 0600. Negative if none can be had.
 int CreateSegment(size_t size);
 
-// Attaches the segment `id` and sets `size` to its bytes. nullptr if it does not exist, belongs to
-// another user, or does not fit into the program's memory limits (agent/system/memory_limits.h).
+// Attaches the segment `id` and sets `size` to its size in bytes. nullptr if it cannot be attached,
+// is not this user's alone, or does not fit into the program's memory limits
+// (agent/system/memory_limits.h).
 void* AttachSegment(int id, size_t* size);
 void DetachSegment(const void* at);
 
@@ -30,11 +31,13 @@ void RemoveSegment(int id);
 uint64_t Attachments(int id);
 
 // Removes abandoned segments of this user. Such a segment holds a recording, no process has it
-// attached, and nobody has added its records to a file. Removes those that were left more than six
-// hours ago, and the oldest if there are more than 64.
+// attached, and nobody has added its records to a file. Of the 16 oldest, removes those that were
+// left more than six hours ago and, while there are more than 64, those that were left more than
+// 10 s ago.
 void RemoveStaleSegments();
 
-// How PENSTOCK_ARENA names a ring: "sysv:ID:UUID" (decimal, hexadecimal) or a path.
+// The value of PENSTOCK_ARENA begins so if the ring is a segment: "sysv:ID:HALF", the id in decimal
+// and the first half of the ring's uuid in hexadecimal. Otherwise it is a path.
 inline constexpr char kSegmentPrefix[] = "sysv:";
 
 }  // namespace penstock::agent

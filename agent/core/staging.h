@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a descriptor that the program opened lead to a copy of the file. The collector has made the
-// copy in the run's stage folder (record --stage). The program's open still opens the original, so
-// path look-up, permission check and errors are those of the original. A copy is named after the
-// device, inode, size and times of the original, so the copy of an earlier content is never found.
+// Redirects a descriptor that the program has opened to a copy of the file. The collector has made
+// the copy in the run's stage folder (record --stage). The program's open still opens the original,
+// so path look-up, permission check and errors are those of the original. A copy is named after the
+// device, inode, size and times of the original, so a copy of older contents is never found.
 // Threads: any.
 #pragma once
 
@@ -14,11 +14,11 @@
 namespace penstock::agent {
 
 // Whether a copy serves as well as the original if the file is opened with `flags`: for reading
-// only, and with no flag that needs the original.
+// only, and with no flags but those known to do no harm.
 bool MayUseCopy(int flags);
 bool MayUseCopy(const char* stdio_mode);
 
-// Makes `fd` lead to the copy of its file. Leaves `fd` as it is if there is no copy or the copy
+// Makes `fd` refer to the copy of its file. Leaves `fd` as it is if there is no copy or the copy
 // cannot be used. Requires: `fd` was just opened for reading, and nobody else knows it yet.
 void UseCopy(int fd);
 

@@ -22,13 +22,14 @@ inline constexpr uint16_t kRuntimeCalls[] = {
     225, 228, 246, 160, 161,            // cudaMemcpyAsync_ptsz, 2D, 3D, cudaMemcpyPeer, PeerAsync
     215, 216, 223, 245, 233,            // cudaMemcpy_ptds, 2D, ToSymbol, 3D, cudaMemset_ptds
     482, 483, 509, 510,                 // cudaMemcpyBatchAsync
-    49,  51,  235, 252, 253, 449, 450,  // cudaMemset, cudaMemPrefetchAsync
+    49,  51,  235, 252, 253, 449, 450,  // cudaMemset, MemsetAsync, MemPrefetchAsync
     131, 239, 137, 165,                 // cudaStreamSynchronize, Event-, Device-
     211, 214, 430, 431, 269, 270, 505, 506,  // cudaLaunchKernel, ExC, Cooperative, of CUDA 13
     311, 312,                                // cudaGraphLaunch
 };
 
-// For programs that use the driver directly (Triton, JAX). If a call of the runtime makes a driver
+// Calls of programs that use the driver directly (Triton, JAX). They are recorded where CUPTI can
+// record single calls (kChoosesCalls). If a call of the runtime makes a driver
 // call, both have the same correlation, and AddCall() keeps the runtime call. But waits and
 // allocations are written at once: if the record of such a driver call comes first, AddCall() keeps
 // the driver call.

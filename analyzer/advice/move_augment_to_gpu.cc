@@ -3,8 +3,8 @@
 // The cores are full of transforms while the GPU waits. The GPU can do them for a whole batch at
 // once.
 //
-// Threshold: augmenting takes 25 % of the fetches (ours) and more than decoding (docs/diagnosis.md
-// R16; otherwise it is better to move decoding), and the conditions of R33 in gpu_room.h hold.
+// Threshold: augmenting takes 25 % of the fetches (ours) and more than decoding, and the conditions
+// of R33 in gpu_room.h hold. If decoding takes more, it is better to move decoding (R16).
 // Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"

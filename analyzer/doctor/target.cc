@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = 1 << 20;  // bytes to read; they hold the names of needed libraries
+constexpr std::size_t kHead = 1 << 20;  // bytes to read; usually with the names of libraries
 constexpr int kMostHops = 8;            // scripts and launchers may call each other in a circle
 
 std::string Variable(const Environment& environment, const std::string& name) {
@@ -100,9 +100,9 @@ bool IsPrivileged(const fs::path& file) {
   return geteuid() != 0 && getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// The version that pyenv would choose. Three places are tried in order: PYENV_VERSION, the file
-// .python-version in this folder or one above, and the global version. If a place names several
-// versions, the first one counts.
+// The version that pyenv would choose, or the first if it has several. Three places are tried in
+// order: PYENV_VERSION, the file .python-version in `current` or a folder above it, and
+// `root`/version.
 std::string PyenvVersion(const fs::path& root, const Environment& environment,
                          const fs::path& current) {
   const auto forced = Split(Variable(environment, "PYENV_VERSION"), ":");
@@ -168,8 +168,8 @@ const Launcher* LauncherOf(const fs::path& program) {
   return nullptr;
 }
 
-// If the option at words[i] is `-S TEXT` or `--split-string=TEXT` of env, returns the words of TEXT
-// and the number of words that the option takes. For another option, returns no words and 0.
+// Reads the option at words[i] of env as -S or --split-string. Returns the words of its text and
+// the number of words that the option takes; no words and 0 for another option.
 std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<std::string>& words,
                                                              std::size_t i) {
   const std::string& word = words[i];

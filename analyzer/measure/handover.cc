@@ -15,8 +15,8 @@ double NonNegativeSeconds(std::int64_t ns) {
   return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
 }
 
-// How long the loop took to receive a message. If the message fits into the pipe, the time until
-// the sender has returned is overlap with sending and does not count.
+// How long the loop took to receive a message. If messages fit into the pipe, the part of the get
+// before the end of the put does not count, because the worker is still sending.
 double TakingOf(const Batch& batch, bool streamed) {
   if (batch.get_start == kNever || batch.got == kNever) return 0;
   if (streamed) return batch.get.wall;
@@ -32,8 +32,7 @@ bool IsStreamed(const LoaderRun& run) {
     if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
     ++known;
     // A get also begins before the put ends if the sender, right after writing, loses its core or
-    // waits for its interpreter. But this happens only now and then, or lasts for a small part of
-    // the get.
+    // waits for the GIL. But that is rare, or it lasts for a small part of the get.
     const bool before = batch.get_start < batch.put_end && batch.get_start > batch.put_start;
     const double beside = NonNegativeSeconds(batch.put_end - batch.get_start);
     if (before && beside * 2 > batch.get.wall) ++early;
@@ -42,7 +41,7 @@ bool IsStreamed(const LoaderRun& run) {
 }
 
 bool WasReady(const Batch& batch) {
-  constexpr std::int64_t kMargin = 500'000;  // longer than a queue hop between processes
+  constexpr std::int64_t kMargin = 500'000;  // more than a message takes through a queue
   return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
 }
 
@@ -81,7 +80,8 @@ double Undisturbed(std::vector<double> pieces, double crowding) {
   return all.median - crowding * (all.median - all.p10);
 }
 
-// The time of a worker process between two batches, if it had the indices of the second in time.
+// The typical time of a worker process between two fetches, without the put. Counts a gap only if
+// the indices of the second batch were sent before the first fetch ended.
 double GapOfWorkers(const LoaderRun& run, double crowding) {
   std::map<std::pair<std::int32_t, std::uint16_t>, const Batch*> last;
   std::vector<double> gaps;
@@ -98,8 +98,9 @@ double GapOfWorkers(const LoaderRun& run, double crowding) {
   return Undisturbed(std::move(gaps), crowding);
 }
 
-// The time of a thread outside of samples, collating and idling, divided by its samples. 0 without
-// threads: the gaps of the training loop's own thread contain its steps.
+// The time of a thread outside of samples, collating and idling, divided by its samples. With
+// num_workers = 0 the result is 0: the loop's own thread makes the samples, and its gaps contain
+// steps.
 double GapOfThreads(const LoaderRun& run) {
   if (run.config.num_workers == 0) return 0;
   double life = 0;
@@ -116,7 +117,7 @@ double GapOfThreads(const LoaderRun& run) {
   return samples > 0 ? std::max(0.0, life - known) / samples : 0;
 }
 
-// Sets `put` without its waiting for a core, and `put_share`.
+// Sets `put`, which leaves out the waiting for a core, and `put_share`.
 void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   double whole = 0;
   double computing = 0;
@@ -133,7 +134,7 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   if (whole > 0) handover.put_share = computing / whole;
 }
 
-constexpr std::size_t kEnough = 8;  // fewest batches of a kind from which its figures are taken
+constexpr std::size_t kEnough = 8;  // fewest batches of a kind for figures of its own
 
 double MeanOf(const std::vector<double>& values) {
   double sum = 0;
@@ -141,10 +142,11 @@ double MeanOf(const std::vector<double>& values) {
   return sum / std::max<double>(1, static_cast<double>(values.size()));
 }
 
-// Removes the waiting for a core from `get`. Sets `asking` and `get_share`. The CPU time of gets is
+// Removes the waiting for a core from `get`. If a worker was busy, also removes the time beyond a
+// usual get; its mean is `asking`. Sets `get_share`. The CPU time of gets is
 // not recorded. `busy`, by batch: whether its worker was fetching another batch during the get.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
-  constexpr double kTaking = 0.8e-3;  // kConsumerOverhead in predict/scenario.cc
+  constexpr double kTaking = 0.8e-3;  // a get of one tensor (analyzer/predict/scenario.cc)
   std::vector<double> of_idle;
   std::vector<double> of_busy;
   for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -171,8 +173,8 @@ void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& hando
   if (whole > 0) handover.get_share = computing / whole;
 }
 
-// The seconds in which batches of one kind were handed to the loop. `spare`: batches that were
-// delivered while a core was free; `full`: other batches.
+// How many seconds the delivery of each batch of one kind took, without gets. `spare`: batches that
+// were delivered while a core was free; `full`: other batches.
 struct Hops {
   std::vector<double> spare;
   std::vector<double> full;
@@ -222,9 +224,9 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   }
   handover.threaded = threaded * 2 > run.batches.size();
   const double late_usual = late.Usual(crowding);
-  // With few ready batches, `next` is not known, and all of the time after a late batch counts as
-  // latency. If no get was recorded, this time includes unpickling, which recurs with every batch.
-  // Then all of it counts as `next`.
+  // With few ready batches, `next` cannot be measured. Then the time from when a late batch is
+  // available to its delivery counts as latency if gets were recorded. If not, it includes
+  // unpickling, which each batch costs, so it counts as `next`.
   constexpr std::size_t kTelling = 4;
   if (ready.count() >= kTelling) {
     handover.next = ready.Usual(crowding);

@@ -31,8 +31,8 @@ bool FilledBySamples(const LoaderRun& run) {
   return filled * 2 > run.batches.size();
 }
 
-// The depth of a shared queue: the greatest number of batches that were in progress at once, from
-// the start of their first sample to the end of their step.
+// The number of batches in flight of a loader that is filled sample by sample: the most that were
+// in progress at once. A batch is in progress from its first sample to the end of its step.
 int DepthInUse(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const Batch& batch : run.batches) {
@@ -47,10 +47,10 @@ int DepthInUse(const LoaderRun& run) {
   return most;
 }
 
-// Guesses the loader's arguments from the spans, for a run whose facts were lost. Workers of later
-// epochs may be new processes, so the first epoch tells how many there are. The number of indices
-// that were sent before the first batch was received tells the depth. PyTorch sends one more before
-// next() returns the first batch, so that moment would be too late.
+// Guesses the arguments of a loader without recorded facts from its spans and events. Workers of
+// later epochs may be new processes, so the first epoch tells how many there are. The depth follows
+// from the number of index messages (one for each batch) before the first batch was received. The
+// return of next() is too late: PyTorch sends one more message before it.
 void InferConfig(LoaderRun& run) {
   run.inferred = true;
   run.config.sample_tasks = FilledBySamples(run);
@@ -89,8 +89,6 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
       epoch.generation = batch.key.generation;
       epoch.first = i;
       epoch.start = builder.epochs().StartOf(iterator, batch.wait_start);
-      // If the recording began within an epoch, its start was not recorded.
-      if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
       epoch.ended = builder.epochs().Ended(iterator);
       epoch.stop = builder.epochs().StopOf(iterator);
       run.epochs.push_back(epoch);
@@ -101,8 +99,8 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
   for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
 }
 
-// The threads of the training process that made samples. Spans do not tell which loader a thread
-// belongs to. If a process has several loaders, each loader gets the threads of all.
+// The threads that made samples, in the training process and in processes that work for it. Spans
+// do not tell which loader a thread belongs to, so each loader gets all of these threads.
 void FindThreads(const LoaderRun& run, const RunBuilder& builder,
                  std::span<const traces::ThreadInfo> threads,
                  std::map<std::uint32_t, WorkerRun>& workers) {
@@ -139,8 +137,8 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder, bool cut,
     worker.seen = threads[batch.fetch_thread].first.value;
     worker.first =
         worker.first == kNever ? batch.fetch_start : std::min(worker.first, batch.fetch_start);
-    // A file that was cut may have only some samples of a batch. If the batch was not delivered, it
-    // is not in the run at all; so the worker's figures are without it either way.
+    // In a file that was cut, a batch may have only some of its samples. Such a batch counts for
+    // `first` only. A batch that was not delivered is not in the run.
     if (cut && fetches && !batch.whole) continue;
     ++worker.batches;
     worker.busy += batch.fetch.wall;
@@ -160,9 +158,9 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder, bool cut,
 }
 
 // Batches have one size, except that the last batch of an epoch can be smaller; with an iterable
-// dataset, the last batch of each worker. Any other batch that seems smaller is assumed to have
-// lost spans. This is wrong, by less than one batch, for a worker whose part of an iterable dataset
-// ended early.
+// dataset, the last batch of each worker. So the last `num_workers` batches of an epoch stay as
+// they are. An earlier batch that seems smaller is assumed to have lost spans. This is wrong, by
+// less than one batch, for a worker whose part of an iterable dataset ended early.
 void RestoreSamples(LoaderRun& run, std::uint64_t size) {
   const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
   for (const Epoch& epoch : run.epochs) {
@@ -181,7 +179,7 @@ void CountSamples(LoaderRun& run) {
   auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
   const int told = run.config.batch_size > 0 ? run.config.batch_size : run.config.batch_length;
   const auto size = static_cast<std::uint64_t>(std::max(0, told));
-  // A dataset with __getitems__, or one that makes batches itself, has one span for all samples.
+  // A dataset with __getitems__, or one that makes batches itself, has one span for a batch.
   if (median == 1 && size > 1) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     run.samples_per_span = size;
@@ -313,7 +311,7 @@ std::vector<ReadSpan> ReadsOnOneHost(const RunModel& model, const std::vector<Re
   return reads;
 }
 
-// The CPU masks of the workers or, without workers, of the training process.
+// The CPU masks of the workers or, if none was recorded, of the training processes.
 std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
   for (const auto role : {wire::kRoleWorker, wire::kRoleConsumer}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plots of the HTML report as numbers. Each plot has data, or says in `missing` why it has no
-// data. Values; building is pure.
+// The plots of the HTML report as numbers. A plot without data says in `missing` why it has none,
+// except the latencies, which are then empty. Values; building is pure.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ struct TimelineRow {
   Statement label;
   std::vector<TimelineSpan> spans;  // by start; if some start together, the longest first
 };
-// A few batches from the middle of the steady part, or of the whole run if nothing is steady.
+// A few batches from the middle of the longest steady window, or of the whole run if there is none.
 struct TimelineExcerpt {
   double from = 0;
   double to = 0;
   std::size_t batches = 0;
-  std::vector<TimelineRow> rows;  // workers of the main loader, then its training loop
-  std::size_t left_out = 0;       // workers beyond the first 16
+  std::vector<TimelineRow> rows;  // threads that make the loader's data, then its training loop
+  std::size_t left_out = 0;       // such threads beyond the first 16
   bool thinned = false;           // a row had more spans than are shown
   Statement missing;
 };

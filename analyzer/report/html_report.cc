@@ -75,7 +75,7 @@ std::string DateText(double seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-// What a reader calls the run: its command, or the name of its file.
+// The title of the page: the command or, if it was not recorded, the name of the trace file.
 std::string RunName(const Report& report) {
   constexpr std::size_t kMost = 100;
   if (!report.command.empty()) return PlainText(report.command, kMost);
@@ -207,7 +207,7 @@ std::string Pasted(const Report& report) {
   return lines.empty() ? "" : fmt::format("<pre>{}</pre>\n", lines);
 }
 
-// A table of changes beyond the loader's settings: other data, or stages on the GPU.
+// A table of changes beyond the loader's settings: other storage, decoder, data type or device.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
   std::string text = Paragraph("", Word<words::kOtherChanges>(language));

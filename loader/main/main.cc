@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-load: runs the reference loader and says how fast it was; make-set and pack make data.
+// penstock-load: runs the reference loader and reports its speed. The commands make-set and pack
+// make data; device-costs measures a device.
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -92,7 +93,8 @@ int Load(int argc, char** argv) {
     cache.emplace(arguments.ram_cache);
     arguments.pipeline.reader.cache = &*cache;
   }
-  StopSignals signals;  // from here on there is something to save
+  // From here on a signal ends the run early, and trace and report are still written.
+  StopSignals signals;
   auto tracer = MakeTracer(arguments, {argv, argv + argc});
   if (!tracer) return Complain(tracer.error());
   Result<RunResult> result = RunPipeline(arguments, **source, *program, **tracer, signals);
@@ -111,7 +113,7 @@ int Load(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  std::signal(SIGXFSZ, SIG_IGN);  // so a file-size limit is an error of write(), with one line
+  std::signal(SIGXFSZ, SIG_IGN);  // at a file-size limit write() then fails with an error
   try {
     if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
     if (command == "device-costs") {
@@ -119,7 +121,7 @@ int main(int argc, char** argv) {
     }
     if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
     return penstock::loader::Load(argc, argv);
-  } catch (const std::exception& trouble) {  // of the C++ library: memory
+  } catch (const std::exception& trouble) {  // thrown by the C++ library: no memory, or no thread
     return penstock::loader::Complain({penstock::ErrorKind::kEnvironment, trouble.what()});
   }
 }

@@ -26,13 +26,16 @@ Result<void> Check(const PipelineOptions& options) {
   if (options.prefetch == 0) {
     return Fail(ErrorKind::kUsage, "prefetch is 0: at least 1 batch is needed");
   }
-  if (options.held == 0) return Fail(ErrorKind::kUsage, "the consumer must hold at least a batch");
+  if (options.held == 0) {
+    return Fail(ErrorKind::kUsage,
+                "held is 0: the training loop must be able to hold at least 1 batch");
+  }
   if (options.prefetch > kMostBatches || options.held > kMostBatches) {
     return Fail(ErrorKind::kUsage,
-                fmt::format("more than {} batches in flight are not supported", kMostBatches));
+                fmt::format("prefetch and held above {} are not supported", kMostBatches));
   }
   if (options.read_ahead == 0) {
-    return Fail(ErrorKind::kUsage, "read-ahead is 0: at least 1 is needed");
+    return Fail(ErrorKind::kUsage, "read-ahead is 0: at least 1 read in flight is needed");
   }
   if (options.read_ahead > 4096) {
     return Fail(ErrorKind::kUsage, "a read-ahead above 4096 is not supported");
@@ -218,7 +221,10 @@ Result<Batch> ThreadedPipeline::Next(std::chrono::nanoseconds limit, bool* waiti
   if (failure_) return tl::unexpected<Error>(*failure_);
   if ((shared_.stop.set() && !waiting_) || next_ >= shared_.order.batches()) return Batch{};
   if (ring.opened() <= next_) {
-    return Fail(ErrorKind::kUsage, "the consumer holds all batches: release one before the next");
+    return Fail(
+        ErrorKind::kUsage,
+        fmt::format("batch {} is still held, and its place is needed: release it before the next",
+                    next_ - ring.slots()));
   }
   const BatchPlace place = shared_.order.At(next_);
   if (!waiting_) {
@@ -233,10 +239,10 @@ Result<Batch> ThreadedPipeline::Next(std::chrono::nanoseconds limit, bool* waiti
     return Batch{};
   }
   waiting_ = false;
-  // After a stop a complete batch must not be delivered: synthetic costs may have been cut short,
-  // and replacements not tried.
+  // After a stop, not even a complete batch is delivered: synthetic costs may have been cut short,
+  // and no replacement may have been tried for a sample that cannot be read.
   const bool ready = there && !shared_.stop.set();
-  tracer_->SetContext(PlaceOf(place));  // making samples has changed the context
+  tracer_->SetContext(PlaceOf(place));  // an inline worker has changed the context
   if (!ready) {
     tracer_->Cancel();
     return Batch{};

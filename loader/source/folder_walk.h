@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a folder tree in the order in which torchvision's ImageFolder finds them. No state,
-// so thread-safe.
+// The images below one class folder, in the order in which torchvision's ImageFolder finds them. No
+// state, so thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -25,9 +25,9 @@ struct FolderFiles {
   std::vector<std::string> files;  // sorted; those with an image's extension
 };
 
-// `root` and all folders below it, sorted by their paths as bytes (so "a-b" comes before "a/b"), as
-// sorted(os.walk(root, followlinks=True)) gives them. During the walk all names below `root` are in
-// memory.
+// `root` and the folders below it, those that hold images, sorted by their paths as bytes (so "a-b"
+// comes before "a/b"), as sorted(os.walk(root, followlinks=True)) gives them. Memory: the names of
+// all folders and images below `root`.
 // Errors: kInput: a folder cannot be read, or a link leads to a folder above itself.
 Result<std::vector<FolderFiles>> WalkImages(const std::filesystem::path& root);
 

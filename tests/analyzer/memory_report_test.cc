@@ -79,7 +79,8 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   };
   const std::string unknown = last(testing::MakeSynthetic(TwoWorkers()));
   EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
-  EXPECT_NE(unknown.find("the workers' own memory is not known"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("the workers' private memory was not recorded"), std::string::npos)
+      << unknown;
   const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
   EXPECT_NE(known.find(" of private memory with their batches"), std::string::npos) << known;
   // The room in /dev/shm may exceed the whole, since it has a reserve.
@@ -205,8 +206,8 @@ TEST(MemoryReportTest, SpeaksOfOneWorkerInTheSingular) {
   Synthetic run = LongRun();
   run.workers = 1;
   const std::string note = NoteOfWorkers(WithMemory(run, Flat));
-  EXPECT_EQ(note.find("1 worker with 40.0 MB of its own at the end (anonymous memory: without "
-                      "mapped files and batches, which USS contains), 900 MB shared with its "
+  EXPECT_EQ(note.find("1 worker with 40.0 MB of its own at the end (anonymous memory; USS "
+                      "would add mapped files and batches), 900 MB shared with its "
                       "parent"),
             0u)
       << note;
@@ -228,7 +229,7 @@ TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
   const Report report = BuildReport(*trace, "t");
   const std::string text =
       std::regex_replace(ReportText(report, Colour::kOff), std::regex("\\s+"), " ");
-  EXPECT_NE(text.find("by copy on write of memory shared"), std::string::npos) << text;
+  EXPECT_NE(text.find("through copy on write of memory shared"), std::string::npos) << text;
   const std::vector<MemoryNote> notes = MemoryNotes(report.diagnosis);
   ASSERT_GE(notes.size(), 2u);
   EXPECT_EQ(notes.front().severity, Severity::kWarning);

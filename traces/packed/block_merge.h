@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spans of one thread in ascending order, from blocks that may overlap: spans are recorded when
-// they end, so a long parent may be many blocks after its children. Function, thread-safe.
+// The spans of one thread, ascending by start, from blocks that may overlap: spans are recorded
+// when they end, so a long parent may be many blocks after its children. Function, thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,13 @@
 
 namespace penstock::traces::packed {
 
-// Visits all spans of `blocks`, which may come in any order, in the order of StartsBefore. Damaged
-// blocks are left out. `more`: further spans, in that order.
+// Visits the spans of all `blocks` in the order of StartsBefore, a run of spans at a time. The
+// blocks need no order. Damaged blocks are left out. `more`: further spans, already sorted.
 // Requires: no block has zero items.
-// Cost: decodes every block once, or more often if more than kMaxHeldBlocks of them overlap; holds
-//       a few blocks at a time.
+// Cost: decodes each block once if at most kMaxHeldBlocks of them overlap, and then holds at most
+// so
+//       many. If more overlap, decodes some again; after four decodes per block on average, holds
+//       all that overlap.
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit,
                  std::span<const Span> more = {});

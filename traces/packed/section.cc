@@ -14,7 +14,8 @@
 namespace penstock::traces::packed {
 namespace {
 
-// Times in nanoseconds hardly compress; higher levels take twice the time for 1 % less.
+// Times in nanoseconds hardly compress: a higher level takes twice as long and saves 1 % of the
+// size.
 constexpr int kLevel = 3;
 
 std::uint64_t HeaderCheck(const SectionHeader& header) {
@@ -38,7 +39,7 @@ bool ReadHeader(std::span<const std::byte> file, std::uint64_t offset, SectionHe
          header->stored_size <= file.size() - offset - sizeof *header;
 }
 
-// The offset of the next byte at or after `from` at which a section may begin.
+// The first offset from `from` on at which a section may begin; file.size() if there is none.
 std::uint64_t NextMagic(std::span<const std::byte> file, std::uint64_t from) {
   const auto first = static_cast<unsigned char>(kSectionMagic & 0xff);
   while (from + sizeof(SectionHeader) <= file.size()) {
@@ -66,7 +67,7 @@ bool HasFooter(std::span<const std::byte> file, std::uint64_t* contents) {
          footer.check == Xxh64(&footer.contents_offset, sizeof footer.contents_offset);
 }
 
-// Whether a header from a table lies within the file, with its payload.
+// Whether a section from a table of contents lies within the file, header and payload.
 bool LiesInside(std::span<const std::byte> file, const SectionRef& section) {
   return section.offset <= file.size() && file.size() - section.offset >= sizeof section.header &&
          section.header.stored_size <= file.size() - section.offset - sizeof section.header;

@@ -56,7 +56,7 @@ std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
   const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
   const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
   const double alike = one ? 0 : model.alike(kind);
-  std::map<std::string, std::size_t> colours;  // by kind
+  std::map<std::string, std::size_t> colours;  // by KindOfCurve()
   std::vector<CurveStyle> styles(curves.size());
   if (alike > 0) {
     for (CurveStyle& style : styles) style.colour = 0;
@@ -82,7 +82,7 @@ std::vector<CurveStyle> StylesOf(const WorkersModel& model, MemoryKind kind,
 }
 
 std::string ReadingsText(const WorkersModel& model, MemoryKind kind, Language language) {
-  if (kind == MemoryKind::kRss) return "";  // the kernel keeps this figure
+  if (kind == MemoryKind::kRss) return "";  // is read often enough, without a walk of page tables
   std::vector<double> gaps;
   double from = std::numeric_limits<double>::infinity();
   for (const MemoryCurve& curve : model.Of(kind)) {

@@ -19,8 +19,8 @@ std::optional<Number> NumberOfFact(std::string_view text) {
   return value;
 }
 
-// The loader of each generation, from the facts of all processes. All ranks of one program have the
-// same facts about it.
+// The loader of each generation, from the facts epoch.<generation> of all processes. The ranks of
+// one program have the same facts, so the first one found is taken.
 std::map<Generation, int> LoadersOf(const traces::Trace& trace) {
   constexpr std::string_view kFact = "epoch.";
   std::map<Generation, int> loaders;

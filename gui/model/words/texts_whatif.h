@@ -22,7 +22,7 @@
   X(kMachineSpeed, "Speed of a core", "单核速度") \
   X(kMachineAlone, "Without other programs", "排除其他程序的影响") \
   X(kMemoryOfBatches, "Memory for batches alone", "内存（仅批次）") \
-  X(kWorkersMemoryUnknown, "the workers' own memory is not known", "工作进程自身的内存未知") \
+  X(kWorkersMemoryUnknown, "the workers' private memory was not recorded", "未记录工作进程的私有内存") \
   X(kPredictedBand, "predicted; shaded: the model's interval (90 %)", "预测；阴影为模型的区间（90 %）") \
   X(kCopyWhatIf, "Copy command", "复制命令") \
   X(kCopyWhatIfTip, "Copies the command that predicts the same: {}", "复制给出相同预测的命令：{}")

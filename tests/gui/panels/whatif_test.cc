@@ -325,7 +325,7 @@ TEST_F(WhatIfTest, MemoryOfBatchesAloneIsNotCalledTheMemoryOfTheRun) {
   answer->budget = 12.6e9;
   WhatIfMemory memory = ShownMemory(*answer, Language::kEnglish);
   EXPECT_EQ(memory.name, Text::kMemoryOfBatches);
-  EXPECT_EQ(memory.line, "budget 12.6 GB  ·  the workers' own memory is not known");
+  EXPECT_EQ(memory.line, "budget 12.6 GB  ·  the workers' private memory was not recorded");
   answer->batches_alone = false;
   memory = ShownMemory(*answer, Language::kEnglish);
   EXPECT_EQ(memory.name, Text::kMemory);
