@@ -302,6 +302,15 @@ bool IsPublicWord(std::string_view word) {
          IsSpecialMethod(word);
 }
 
+std::string_view StarterOfWorkers(std::string_view word) {
+  constexpr std::string_view kStarters[] = {"multiprocessing.spawn", "multiprocessing.forkserver",
+                                            "popen_loky"};
+  for (const std::string_view starter : kStarters) {
+    if (word.find(starter) != std::string_view::npos) return starter;
+  }
+  return "";
+}
+
 std::size_t PublicPrefix(std::string_view word) {
   std::size_t size = 0;
   for (const std::string_view beginning : kPublicBeginnings) {

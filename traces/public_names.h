@@ -33,6 +33,10 @@ namespace penstock::traces {
 // The size of the part with which an identifier begins: 4 of "FillFunctor", 0 of "_x" and "32".
 [[nodiscard]] std::size_t WordPartSize(std::string_view text);
 
+// The module in a word of a command line that runs a worker process of Python's multiprocessing or
+// of loky, such as "multiprocessing.spawn"; "": the word names none.
+[[nodiscard]] std::string_view StarterOfWorkers(std::string_view word);
+
 // The scheme of a URL: "https", "s3".
 [[nodiscard]] bool IsPublicScheme(std::string_view scheme);
 

@@ -296,7 +296,8 @@ std::string StandIns::Word(std::string_view word) {
   const bool several =
       SchemeOf(word).empty() && front.find_first_of(":,=") != std::string_view::npos;
   if (IsCode(word) || (HasPublicPart(word) && (HasBlank(word) || several))) {
-    return Of(words_, "w", word);
+    const std::string_view starter = StarterOfWorkers(word);
+    return starter.empty() ? Of(words_, "w", word) : std::string(starter);
   }
   if (word.find('/') != std::string_view::npos) return Path(word);
   const bool all_plain = std::all_of(word.begin(), word.end(), plain);

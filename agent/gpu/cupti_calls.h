@@ -29,10 +29,9 @@ inline constexpr uint16_t kRuntimeCalls[] = {
 };
 
 // Calls of programs that use the driver directly (Triton, JAX). They are recorded where CUPTI can
-// record single calls (kChoosesCalls). If a call of the runtime makes a driver
-// call, both have the same correlation, and AddCall() keeps the runtime call. But waits and
-// allocations are written at once: if the record of such a driver call comes first, AddCall() keeps
-// the driver call.
+// record single calls (kChoosesCalls). If a call of the runtime makes a driver call, both have the
+// same correlation, and AddCall() keeps the runtime call. But waits and allocations are written at
+// once: if the record of such a driver call comes first, AddCall() keeps the driver call.
 inline constexpr uint16_t kDriverCalls[] = {
     39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
     276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async

@@ -59,8 +59,8 @@ void KeepOneOfHost(Findings& findings) {
 
 Prediction RuleInput::WithSetting(const Setting& setting) const {
   const LoaderDiagnosis& found = loader();
-  Prediction prediction =
-      Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
+  const Pipeline recorded = OfLongerRun(found);
+  Prediction prediction = Predict(recorded, Apply(recorded, setting, found.facts), found.replay);
   prediction.ram = RamOf(found.pipeline, setting, found.facts);
   return prediction;
 }
@@ -83,7 +83,9 @@ Prediction RuleInput::With(int workers, int prefetch) const {
 
 Prediction RuleInput::Without(Factor factor) const {
   const LoaderDiagnosis& found = loader();
-  return Predict(found.pipeline, Idealise(found.pipeline, factor), found.replay);
+  // What start-up gains is told of the run as it was recorded.
+  const Pipeline recorded = factor == Factor::kStartup ? found.pipeline : OfLongerRun(found);
+  return Predict(recorded, Idealise(recorded, factor), found.replay);
 }
 
 Prediction RuleInput::WithScaled(Factor part, double scale) const {

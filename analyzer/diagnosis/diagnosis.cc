@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/signals.h"
@@ -48,39 +49,23 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return std::clamp(replay * name * amount * level * seen, 0.0, 0.99);
 }
 
-// Seconds of start-up that only the first epoch has, because its workers stay: no later epoch takes
-// a tenth as long to start (ours).
-double StartOnce(const Pipeline& pipeline) {
-  constexpr double kAgain = 0.1;
-  double first = 0;
-  double later = 0;
-  for (const EpochDemand& epoch : pipeline.epochs) {
-    double start = 0;
-    for (const double worker : epoch.worker_start) start = std::max(start, worker);
-    if (&epoch == &pipeline.epochs.front()) {
-      first = start;
-    } else {
-      later = std::max(later, start);
-    }
-  }
-  return pipeline.epochs.size() > 1 && later < kAgain * first ? first : 0;
-}
-
 // Whether the start-up of epochs takes so much of the run that its steady part does not represent
-// it. Start-up that comes only once does not count, since a longer run has no more of it.
-bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
+// it. Start-up that comes only once does not count, since a longer run has no more of it. `whole`:
+// all batches of the run.
+bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Pipeline& whole,
+                 const Diagnosis& diagnosis) {
   constexpr double kCounts = 0.95;
   // The part of a run before its rate changed is not start-up.
   if (loader.steady.change) return false;
   if (!run.probes.empty()) return false;  // the whole run includes experiments
   // The simulation of several loaders together has no start-up of epochs.
   const bool together = run.use == LoopUse::kInterleaved && IsSimulated(loader, run);
-  if (together || !StartRecurs(loader.pipeline) || !(diagnosis.whole_rate > 0)) return false;
+  if (together || !StartRecurs(whole) || !(diagnosis.whole_rate > 0)) return false;
   double samples = 0;
-  for (const EpochDemand& epoch : loader.pipeline.epochs) {
+  for (const EpochDemand& epoch : whole.epochs) {
     for (const Demand& demand : epoch.batches) samples += demand.own_samples();
   }
-  const double time = samples / diagnosis.whole_rate - StartOnce(loader.pipeline);
+  const double time = samples / diagnosis.whole_rate - StartOnce(whole);
   return samples < kCounts * diagnosis.samples_rate * time;
 }
 
@@ -207,7 +192,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.facts.fresh.touch =
       FirstTouch(trace, diagnosis.run, run, loader.steady, loader.facts.batch_bytes,
                  loader.facts.shares, ReadsBatches(diagnosis.run, loader.pipeline));
-  loader.attribution = Attribute(loader.pipeline);
+  loader.starts_once = StartOnce(whole) > 0;
+  loader.attribution = Attribute(OfLongerRun(loader));
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
@@ -235,7 +221,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.bottleneck = loader.attribution.bottleneck;
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
-  diagnosis.whole_run = StartCounts(loader, run, diagnosis);
+  diagnosis.whole_run = StartCounts(loader, run, whole, diagnosis);
   if (diagnosis.whole_run) {
     diagnosis.wait_fraction = WholeWait(diagnosis.run, run);
     CountWholeLives(run, loader.signals);
@@ -282,6 +268,15 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
 }
 
 }  // namespace
+
+Pipeline OfLongerRun(const LoaderDiagnosis& loader) {
+  Pipeline pipeline = loader.pipeline;
+  if (loader.starts_once && !pipeline.epochs.empty()) {
+    std::vector<double>& starts = pipeline.epochs.front().worker_start;
+    std::fill(starts.begin(), starts.end(), 0.0);
+  }
+  return pipeline;
+}
 
 bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return run.use != LoopUse::kInterleaved || !loader.pipeline.beside.empty();

@@ -54,6 +54,7 @@ struct LoaderDiagnosis {
   Material material;
   Replay replay;
   Attribution attribution;
+  bool starts_once = false;  // only the first epoch has start-up (StartOnce())
   Suggestion suggestion;
   Sharding sharding = Sharding::kByIndex;
   double fetched = 0;  // fraction of the delivered batches whose fetch was recorded
@@ -67,6 +68,9 @@ inline constexpr double kUselessReplay = 0.2;
 inline constexpr double kLittleConfidence = 0.2;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
+
+// The pipeline as a longer run repeats it: without start-up that comes only once.
+[[nodiscard]] Pipeline OfLongerRun(const LoaderDiagnosis& loader);
 
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);

@@ -143,8 +143,8 @@ double MeanOf(const std::vector<double>& values) {
 }
 
 // Removes the waiting for a core from `get`. If a worker was busy, also removes the time beyond a
-// usual get; its mean is `asking`. Sets `get_share`. The CPU time of gets is
-// not recorded. `busy`, by batch: whether its worker was fetching another batch during the get.
+// usual get; its mean is `asking`. Sets `get_share`. The CPU time of gets is not recorded. `busy`,
+// by batch: whether its worker was fetching another batch during the get.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
   constexpr double kTaking = 0.8e-3;  // a get of one tensor (analyzer/predict/scenario.cc)
   std::vector<double> of_idle;

@@ -86,7 +86,7 @@ FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model
 double FirstTouch(const traces::Trace& trace, const RunModel& model, const LoaderRun& run,
                   const SteadyState& steady, double batch_bytes, bool shares, bool reads_batches) {
   const std::optional<FaultCost> cost = FaultCostOf(trace);
-  const bool copied = run.config.pin_memory || run.config.sample_tasks || !shares;
+  const bool copied = run.config.pins || run.config.sample_tasks || !shares;
   if (!cost || copied || !(batch_bytes > 0)) return 0;
   const double pages = batch_bytes / cost->page;
   const double fault = kWholeFault * cost->seconds;

@@ -175,6 +175,7 @@ void SampleTimes::Add(const traces::Counted& sample, std::uint32_t consumer) {
                   .bytes = static_cast<float>(inside.read_bytes),
                   .file = inside.read_file,
                   .consumer = consumer,
+                  .thread = thread_,
                   .batch = span.batch};
   times_.push_back(time);
 }

@@ -26,6 +26,7 @@ struct SampleTime {
   float bytes = 0;  // bytes of its reads, without reads inside other reads; 0: no read was seen
   StringId file{};  // its first file
   std::uint32_t consumer = 0;
+  std::uint32_t thread = 0;  // samples of one thread have the same number
   traces::BatchKey batch;
 };
 
@@ -36,7 +37,10 @@ class SampleTimes {
   static constexpr std::size_t kMostTimes = 400000;
 
   explicit SampleTimes(std::size_t threads);
-  void BeginThread() { of_thread_ = 0; }
+  void BeginThread() {
+    of_thread_ = 0;
+    ++thread_;
+  }
   void Add(const traces::Counted& sample, std::uint32_t consumer);
   [[nodiscard]] std::vector<SampleTime> Take() { return std::move(times_); }
 
@@ -44,6 +48,7 @@ class SampleTimes {
   std::size_t most_of_thread_;
   std::vector<SampleTime> times_;
   std::size_t of_thread_ = 0;
+  std::uint32_t thread_ = 0;
 };
 
 enum class SamplePart { kRead, kDecode, kAugment, kTokenize };

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "traces/public_names.h"
+
 namespace penstock::analyzer {
 
 namespace {
@@ -17,14 +19,9 @@ namespace {
 // what multiprocessing's other start methods and loky run.
 bool RunsCodeOf(const traces::ProcessInfo& parent, const traces::ProcessInfo& process) {
   if (process.parent == parent.pid && process.command == parent.command) return true;
-  constexpr std::string_view kStarters[] = {"multiprocessing.spawn", "multiprocessing.forkserver",
-                                            "popen_loky"};
-  for (const std::string& word : process.command) {
-    for (const std::string_view starter : kStarters) {
-      if (word.find(starter) != std::string::npos) return true;
-    }
-  }
-  return false;
+  return std::any_of(process.command.begin(), process.command.end(), [](const std::string& word) {
+    return !traces::StarterOfWorkers(word).empty();
+  });
 }
 
 // Nanoseconds from the first to the last sign of life: spans and samples of counters.

@@ -39,14 +39,13 @@ std::vector<float> TimesAround(std::span<const SampleTime> list, std::size_t at,
   const auto add = [&](std::size_t i) {
     if (followed.count(i) == 0 && BeginsBatch(list, i) == begins) times.push_back(list[i].time);
   };
-  // Another thread's samples begin where the start does not ascend.
   for (std::size_t i = at; i > 0 && times.size() < kEachSide; --i) {
-    if (list[i - 1].start >= list[i].start) break;
+    if (list[i - 1].thread != list[at].thread) break;
     add(i - 1);
   }
   const std::size_t most = times.size() + kEachSide;
   for (std::size_t i = at + 1; i < list.size() && times.size() < most; ++i) {
-    if (list[i].start <= list[i - 1].start) break;
+    if (list[i].thread != list[at].thread) break;
     add(i);
   }
   return times;

@@ -76,6 +76,22 @@ bool StartRecurs(const Pipeline& pipeline) {
                      [](const EpochDemand& epoch) { return epoch.ended; });
 }
 
+double StartOnce(const Pipeline& pipeline) {
+  constexpr double kAgain = 0.1;
+  double first = 0;
+  double later = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    double start = 0;
+    for (const double worker : epoch.worker_start) start = std::max(start, worker);
+    if (&epoch == &pipeline.epochs.front()) {
+      first = start;
+    } else {
+      later = std::max(later, start);
+    }
+  }
+  return pipeline.epochs.size() > 1 && later < kAgain * first ? first : 0;
+}
+
 double TimeOf(const Pipeline& pipeline) {
   if (StartRecurs(pipeline)) return Simulate(pipeline).time;
   return TimeOf(pipeline, SimulateSteady(SteadyPart(pipeline)).rate());

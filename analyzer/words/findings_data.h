@@ -30,8 +30,8 @@ inline constexpr Message kCollateSlow{
     "合批占生成批次时间的 {collate_share:%0}[，其中大部分在 {function:text}（{place:text}）中]。"};
 inline constexpr Message kSimplerCollate{
     "collate-slow.do",
-    "[function?Make {function:text} faster, or do its work once before the training if it leaves "
-    "nothing to chance.|Return tensors or arrays of equal shape instead of Python objects, and "
+    "[function?Make {function:text} faster, or do its work once before the training if its result "
+    "involves no randomness.|Return tensors or arrays of equal shape, not Python objects, and "
     "stack them in one call; avoid nested dictionaries.][predicted? The prediction assumes a "
     "collate that costs nothing.]",
     "[function?让 {function:text} "

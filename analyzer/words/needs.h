@@ -161,8 +161,8 @@ inline constexpr Message kThreadsMoved{
 inline constexpr Message kProcessesMoved{
     "law.processes",
     "the samples come from processes that the program starts itself (multiprocessing): workers "
-    "could not share these, PyTorch's workers may start none, and how fast more of them would be "
-    "is not known",
+    "could not share these, PyTorch's workers may start none, and how fast more such processes "
+    "would be is not known",
     "样本来自程序自己（multiprocessing）启动的进程：工作进程无法共用它们，PyTorch "
     "的工作进程也不能启动这类进程，更多此类进程的速度未知"};
 inline constexpr Message kNeedsOwnProcesses{

@@ -241,8 +241,7 @@ inline constexpr Message kBusiestOfThreads{
     "verdict.busiest-of-threads",
     "{part:words} takes {share:%0} of the data threads' time[little?, more than anything else that "
     "was seen][, at {rate:rate} {unit:words}]; {why:words}, so whether it holds the run back is "
-    "not "
-    "known.",
+    "not known.",
     "{part:words}占用数据线程 {share:%0} 的时间[little?，多于看到的其他工作][，速率 {rate:rate} "
     "{unit:words}]；"
     "{why:words}，无法判断它是否限制了运行。"};

@@ -13,8 +13,7 @@ inline constexpr Message kFedNoLoader{"fed.no-loader", "no loader was seen", "�
 inline constexpr Message kFedFew{
     "fed.few",
     "the number of samples, pictures or other decodes that were seen after the queues had filled "
-    "is "
-    "{made:count} (64 are needed)",
+    "is {made:count} (64 are needed)",
     "队列填满后看到的样本、图片或其他解码为 {made:count} 个（需要 64 个）"};
 inline constexpr Message kFedNoLoop{
     "fed.no-loop",

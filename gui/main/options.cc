@@ -94,7 +94,7 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--at", words->at, "Show these times only, like 2.1s..2.4s").ShowValueAs("FROM..TO");
   line.Add("--select", words->select,
            "Select batch:12, epoch:3, sample:345, worker:2, stage:decode, or an interval like "
-           "2.1s..2.4s (repeatable: spans match all but the interval)")
+           "2.1s..2.4s (repeatable: a span must match all; an interval is apart)")
       .ShowValueAs("SPEC")
       .OneValueEach();
   line.Add("--search", words->search,

@@ -245,7 +245,7 @@ class CardMaker {
     } else if (diagnosis_.run.loader().samples_known) {
       add(Fill(Text::kBatchOf, diagnosis_.run.loader().samples_per_batch));
     }
-    if (config().pin_memory) add(Say(Text::kPinned));
+    if (config().pins) add(Say(Text::kPinned));
     if (config().persistent_workers) add(Say(Text::kKept));
     const std::string title = Say(Text::kLoader) + Say(Text::kColon) + config().kind;
     if (!config().workers_known) {

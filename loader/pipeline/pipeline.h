@@ -102,10 +102,11 @@ class Pipeline {
   virtual ~Pipeline() = default;  // stops the threads
 
   // Returns the next batch in order; an empty one after the last, and after RequestStop().
-  // Requires: fewer than options.held batches are held, and the next one needs the slot of none.
+  // Requires: fewer than options.held batches are held, and none of them has the slot that the next
+  // one needs.
   // Errors: that of the first sample in the stream that could not be made. The batches before it
-  // were delivered, and no more follow. kUsage if the next batch
-  // needs the slot of a batch that is held.
+  // were delivered, and no more follow. kUsage if the next batch needs the slot
+  // of a batch that is held.
   virtual Result<Batch> Next() = 0;
   // As above, but waits for about `limit` at most. After that *waiting is true, the batch is empty,
   // and the next call goes on waiting. A consumer that makes samples itself makes the whole batch,

@@ -365,6 +365,18 @@ TEST(CollateSlowTest, NamesTheFunctionThatTakesTheTime) {
   ASSERT_TRUE(finding.has_value());
   EXPECT_NE(English(finding->seen).find("most of it in encode (dataset.py:40)"), std::string::npos);
   EXPECT_NE(English(finding->action).find("Make encode faster"), std::string::npos);
+  const auto stacking = [](double at) {
+    UnitRow row = SampleOf(at, 12, 12);
+    row.stage = traces::StageId::kCollate;
+    FollowedUnit unit(row);
+    const auto join = unit.Function("join", kData, 60, {Ms(12), Ms(1)});
+    unit.Builtin("torch.stack", {Ms(11), Ms(11)}, join);
+    return unit;
+  };
+  const auto stacked = FindingOf("collate-slow", WithUnits(stacking, costs));
+  ASSERT_TRUE(stacked.has_value());
+  EXPECT_NE(English(stacked->seen).find("most of it in join"), std::string::npos);
+  EXPECT_NE(English(stacked->action).find("stack them in one call"), std::string::npos);
   const auto plain = FindingOf("collate-slow", MakeSynthetic(testing::WithCosts(costs)));
   ASSERT_TRUE(plain.has_value());
   EXPECT_NE(English(plain->action).find("stack them in one call"), std::string::npos);

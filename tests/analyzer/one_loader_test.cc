@@ -59,7 +59,7 @@ TEST(OneLoaderTest, VerdictAndPlanSayThePartOfTheProgram) {
   const double gain = run.plan.steps.back().predicted.speedup;
   ASSERT_GT(gain, 1.5);
   const std::string whole = fmt::format("{:.2f} times as fast", 1 / (0.5 + 0.5 / gain));
-  EXPECT_TRUE(Has(run.plan.verdict, "the whole program becomes " + whole))
+  EXPECT_TRUE(Has(run.plan.verdict, "together these loops become " + whole))
       << English(run.plan.verdict);
 }
 

@@ -75,9 +75,12 @@ TEST(UnitNeighboursTest, LeavesOutFollowedAndMuchLongerSamples) {
 
 TEST(UnitNeighboursTest, StaysInItsThread) {
   std::vector<SampleTime> samples = Samples(20, 1);
-  std::vector<SampleTime> others = Samples(400, 1, kStart - 100 * kPeriod);
+  std::vector<SampleTime> others = Samples(400, 1, kStart + 30 * kPeriod);
   for (SampleTime& sample : others) sample.time = 0.020F;
-  for (SampleTime& sample : others) sample.batch.generation = 2;
+  for (SampleTime& sample : others) {
+    sample.batch.generation = 2;
+    sample.thread = 1;
+  }
   const std::vector<CallTree> trees = {Follow(samples, 19)};
   samples.insert(samples.end(), others.begin(), others.end());
   EXPECT_NEAR(Milliseconds(TimesOfNeighbours(trees, {samples}).at(0)), 10, 1e-3);

@@ -328,7 +328,7 @@ TEST(BaseTest, WhereStartUpCountsRatesWaitingAndSpeedupsAreOfTheWholeRun) {
   EXPECT_EQ(steady.base_rate(), steady.samples_rate);
 }
 
-// Two workers need 1.6 s to start, which is a fifth of the run, but only once.
+// Two workers need 1.6 s to start, which is 43 % of the run, but only once.
 TEST(BaseTest, StartUpOfWorkersThatStayDoesNotCount) {
   Synthetic run{.batches = 60, .epochs = 3, .worker_start = 800};
   run.costs = Always({.decode = 20, .step = 5});
@@ -336,6 +336,7 @@ TEST(BaseTest, StartUpOfWorkersThatStayDoesNotCount) {
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
   EXPECT_LT(diagnosis.whole_rate, 0.95 * diagnosis.samples_rate);
   EXPECT_FALSE(diagnosis.whole_run);
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode);
   run.persistent = false;
   EXPECT_TRUE(Diagnose(*SyntheticTrace(run)).whole_run);
 }

@@ -91,6 +91,17 @@ TEST(StandInsTest, ANameOfTheProgramHasOneStandInWhereverItStands) {
   EXPECT_EQ(names.counts().names, 6U);
 }
 
+// An analysis tells from it that a process runs the code of another one.
+TEST(StandInsTest, TheModuleThatStartsAWorkerStays) {
+  StandIns names;
+  EXPECT_EQ(names.CommandLine("python3 -c 'from multiprocessing.spawn import spawn_main; "
+                              "spawn_main(tracker_fd=6, pipe_handle=12)' --multiprocessing-fork"),
+            "python3 -c multiprocessing.spawn --multiprocessing-fork");
+  EXPECT_NE(names.CommandLine("python3 -m joblib.externals.loky.backend.popen_loky_posix")
+                .find("popen_loky"),
+            std::string::npos);
+}
+
 TEST(StandInsTest, CommandLinesKeepOptionsAndNumbers) {
   StandIns names;
   EXPECT_EQ(names.CommandLine("python3 '/home/ann/my train.py' --epochs 3 --data=/home/ann/cats "

@@ -16,9 +16,8 @@ namespace penstock::traces::packed {
 // blocks need no order. Damaged blocks are left out. `more`: further spans, already sorted.
 // Requires: no block has zero items.
 // Cost: decodes each block once if at most kMaxHeldBlocks of them overlap, and then holds at most
-// so
-//       many. If more overlap, decodes some again; after four decodes per block on average, holds
-//       all that overlap.
+//       so many. If more overlap, decodes some again; after four decodes per block on average,
+//       holds all that overlap.
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit,
                  std::span<const Span> more = {});

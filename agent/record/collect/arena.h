@@ -47,7 +47,7 @@ class Arena {
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
   [[nodiscard]] wire::FileHeader& header() const;
   [[nodiscard]] wire::ChunkHeader& chunk(std::uint32_t index) const;
-  // The value of PENSTOCK_ARENA: a path, or "sysv:ID:UUID".
+  // The value of PENSTOCK_ARENA: a path, or "sysv:ID:HALF" (agent/core/segment.h).
   [[nodiscard]] const std::string& path() const { return path_; }
   // Whether the ring outlives this process, so that whoever has path() can open it.
   [[nodiscard]] bool HasName() const { return unlink_; }

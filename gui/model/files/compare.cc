@@ -217,7 +217,7 @@ std::string SideText(const analyzer::SideFacts& side, Language language) {
   if (side.config.batch_size > 0) {
     add(fmt::format("{} {}", TextOf(Text::kAxisBatch, language), side.config.batch_size));
   }
-  if (side.config.pin_memory) add(std::string(TextOf(Text::kAxisPin, language)));
+  if (side.config.pins) add(std::string(TextOf(Text::kAxisPin, language)));
   add(Filled(Text::kSteadyBatches, language, side.batches));
   return text;
 }

@@ -106,7 +106,7 @@ Document WithCommand(Document document, const char* command) {
   return document;
 }
 
-// Once the answer named batch sizes of 16 and 64, and did not name the other data set.
+// An earlier version named batch sizes of 16 and 64, and did not name the other data set.
 TEST(CompareTest, AnotherDataSetIsTheFirstThatIsSaid) {
   const Document a = DocumentOf(Decoding(9), "a");
   const Document b = DocumentOf(Decoding(12), "b");
