@@ -10,6 +10,8 @@
 //
 // Source: docs/diagnosis.md R19 and 3.7 (1400 to 2500 images/s whatever the decoder);
 //         pytorch#24984, #81412.
+#include <algorithm>
+
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/words/findings_data.h"
@@ -38,6 +40,9 @@ void TransferCeiling(const RuleInput& input, Advice& out) {
   Finding finding;
   finding.predicted = input.Without(Factor::kTransfer);
   if (finding.predicted->speedup < 1.05) return;
+  // Some of the handover is left however small the batch is.
+  finding.predicted->at_most = true;
+  finding.predicted->rate.low = std::min(finding.predicted->rate.low, steady.rate.estimate);
   finding.id = "transfer-ceiling";
   finding.severity = Severity::kWarning;
   const double each = (handed + pinned) / count;

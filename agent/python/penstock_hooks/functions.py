@@ -243,7 +243,7 @@ class Follower:
             return None
         chosen = kind is self.chosen
         samples = self.kinds[_SAMPLE]
-        minor = stage != _COLLATE or kind.median() < self.batch * samples.median()
+        minor = stage != _COLLATE or kind.median() <= self.batch * samples.median()
         if stage != _SAMPLE and samples.times and minor and self._has_spent(kind, _OTHERS):
             return None
         reason = tool_in_use()
