@@ -254,7 +254,7 @@ void FinishLinear() {
       for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
         wire::ChunkHeader* chunk = ChunkAt(i);
         if (IsInUse(chunk) && chunk->process == g_slot_index) {
-          WriteOutTo(fd, chunk);
+          WriteUnlessRetired(fd, chunk);
         }
       }
       WriteHeader(fd, g_header);

@@ -3,6 +3,7 @@
 #include "agent/core/linear_chunks.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include "agent/core/linear_output.h"
 #include "agent/core/output.h"
@@ -13,7 +14,7 @@
 namespace penstock::agent {
 namespace {
 
-constexpr uint32_t kSweeping = 3;  // one more wire::ChunkState: a thread is freeing the chunk
+constexpr uint32_t kSweeping = 3;  // one more wire::ChunkState: a thread writes or frees the chunk
 // Values of ChunkHeader::drained: what the file holds at the chunk's index.
 constexpr uint64_t kItsRecords = 1;
 constexpr uint64_t kNoRecords = 2;  // only the header, with open spans and pending reads
@@ -61,6 +62,22 @@ void FreeChunk(wire::ChunkHeader* chunk) {
   chunk->writer = 0;
   chunk->process_start = 0;
   __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
+}
+
+// Takes a chunk from its `*state` into kSweeping, in which nobody else writes it to the file or
+// frees it. False, with the present `*state`, if another thread has changed it.
+bool Sweep(wire::ChunkHeader* chunk, uint32_t* state) {
+  return *state != kSweeping && __atomic_compare_exchange_n(&chunk->state, state, kSweeping, false,
+                                                            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+// Requires: Sweep() has taken the chunk.
+void WriteAndFree(wire::ChunkHeader* chunk) {
+  if (WriteOut(chunk)) {
+    FreeChunk(chunk);
+  } else {
+    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  }
 }
 
 }  // namespace
@@ -117,13 +134,33 @@ bool WriteOut(wire::ChunkHeader* chunk) {
   return written;
 }
 
-void RetireChunk(wire::ChunkHeader* chunk) {
-  __atomic_store_n(&chunk->state, kSweeping, __ATOMIC_RELEASE);
-  if (WriteOut(chunk)) {
-    FreeChunk(chunk);
-  } else {
-    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+void WriteUnlessRetired(int fd, wire::ChunkHeader* chunk) {
+  uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+  if (state == wire::kChunkFree || !Sweep(chunk, &state)) {
+    return;
   }
+  if (IsInUse(chunk)) {
+    WriteOutTo(fd, chunk);
+  }
+  uint32_t ours = kSweeping;
+  __atomic_compare_exchange_n(&chunk->state, &ours, state, false, __ATOMIC_RELEASE,
+                              __ATOMIC_RELAXED);
+}
+
+void RetireChunk(wire::ChunkHeader* chunk) {
+  constexpr int kPatience = 200;  // 500 us each: another thread may be writing the chunk to a disk
+  uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+  for (int i = 0; !Sweep(chunk, &state); ++i) {
+    if (i == kPatience) {
+      return;
+    }
+    if (state == kSweeping) {
+      struct timespec pause = {0, 500000};
+      sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
+      state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+    }
+  }
+  WriteAndFree(chunk);
 }
 
 void ReclaimDeadChunks() {
@@ -138,11 +175,9 @@ void ReclaimDeadChunks() {
     const bool dead = holds ? given_up || IsDead(chunk) : ClaimerIsDead(chunk, state);
     // `state` of an owned chunk names its claimer, so the exchange fails if another process has
     // taken the chunk meanwhile.
-    if (dead && state != kSweeping &&
-        __atomic_compare_exchange_n(&chunk->state, &state, kSweeping, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED)) {
+    if (dead && Sweep(chunk, &state)) {
       if (holds || IsInUse(chunk)) {
-        RetireChunk(chunk);
+        WriteAndFree(chunk);
       } else {
         FreeChunk(chunk);
       }

@@ -21,7 +21,7 @@ bool WriteOut(wire::ChunkHeader* chunk);
 void ReclaimDeadChunks();
 
 // To be called when nobody will fill the chunk any more. Writes it out and frees it. If it cannot
-// be written now, leaves it for ReclaimDeadChunks().
+// be written now, or if another thread writes it for 100 ms, leaves it for ReclaimDeadChunks().
 void RetireChunk(wire::ChunkHeader* chunk);
 
 // Chunk `i` of the segment; nullptr if this process has unmapped it.
@@ -34,5 +34,9 @@ bool IsInUse(const wire::ChunkHeader* chunk);
 // lives. The chunk's header then tells readers that it was written. Repeated writing to the same
 // place counts once in FileHeader::written_chunks.
 bool WriteOutTo(int fd, wire::ChunkHeader* chunk);
+// The same for a chunk that another thread may be retiring or reclaiming at this moment: then that
+// thread writes it. Without this, the header of a chunk that was just freed would overwrite the
+// records in the file.
+void WriteUnlessRetired(int fd, wire::ChunkHeader* chunk);
 
 }  // namespace penstock::agent

@@ -148,6 +148,37 @@ TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   g_header->processes[slot].pid = 0;
 }
 
+// A place of the file that is full of records.
+class FullPlace {
+ public:
+  FullPlace() : fd_(open(g_config.out, O_RDWR | O_CLOEXEC)) {
+    EXPECT_TRUE(TakePlace(&index_));
+    EXPECT_EQ(pwrite(fd_, records_.data(), records_.size(), Offset()),
+              static_cast<ssize_t>(records_.size()));
+  }
+  ~FullPlace() { close(fd_); }
+  FullPlace(const FullPlace&) = delete;
+  FullPlace& operator=(const FullPlace&) = delete;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] uint32_t index() const { return index_; }
+  // Whether the records are still there.
+  [[nodiscard]] bool IsUntouched() const {
+    std::string there(records_.size(), 0);
+    EXPECT_EQ(pread(fd_, there.data(), there.size(), Offset()), static_cast<ssize_t>(there.size()));
+    return there == records_;
+  }
+
+ private:
+  [[nodiscard]] off_t Offset() const {
+    return static_cast<off_t>(wire::kHeaderSize + uint64_t{index_} * wire::kChunkSize);
+  }
+
+  int fd_;
+  uint32_t index_ = 0;
+  std::string records_ = std::string(wire::kChunkSize, 'r');
+};
+
 // The owner was killed after it had written its chunk to the file and emptied it. It had not yet
 // given the chunk another place in the file.
 TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
@@ -159,26 +190,17 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   const uint32_t slot = wire::kMaxProcesses - 1;
   g_header->processes[slot].pid = static_cast<uint32_t>(child);
   g_header->processes[slot].pid_namespace = g_slot->pid_namespace;
-  uint32_t place = 0;
-  ASSERT_TRUE(TakePlace(&place));
-  const std::string records(wire::kChunkSize, 'r');
-  const auto offset = static_cast<off_t>(wire::kHeaderSize + uint64_t{place} * wire::kChunkSize);
-  const int fd = open(g_config.out, O_RDWR | O_CLOEXEC);
-  ASSERT_EQ(pwrite(fd, records.data(), records.size(), offset),
-            static_cast<ssize_t>(records.size()));
+  const FullPlace place;
   wire::ChunkHeader* last = LastChunk();
   ASSERT_EQ(last->state, wire::kChunkFree);
-  last->index = place;
+  last->index = place.index();
   last->process = slot;
   last->drained = 1;
   last->tid = last->pid = static_cast<uint32_t>(child);
   last->state = wire::kChunkOwned | (slot + 1) << wire::kChunkClaimerShift;
   ReclaimDeadChunks();
   EXPECT_EQ(last->state, wire::kChunkFree);
-  std::string there(records.size(), 0);
-  EXPECT_EQ(pread(fd, there.data(), there.size(), offset), static_cast<ssize_t>(there.size()));
-  EXPECT_TRUE(there == records);
-  close(fd);
+  EXPECT_TRUE(place.IsUntouched());
   g_header->processes[slot].pid_namespace = 0;
   g_header->processes[slot].pid = 0;
 }
@@ -214,6 +236,31 @@ TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
   EXPECT_EQ(g_header->next_chunk, next);
   last->pending[0].bytes = 0;
   RetireChunk(last);
+}
+
+// A process ends while a thread frees a chunk: the header of the chunk is already empty, and its
+// records are in the file.
+TEST_F(RecorderTest, AChunkThatAnotherThreadFreesIsNotWrittenAtTheEnd) {
+  constexpr uint32_t kSweeping = 3;  // as in linear_chunks.cc
+  const FullPlace place;
+  wire::ChunkHeader* last = LastChunk();
+  ASSERT_EQ(last->state, wire::kChunkFree);
+  last->magic = wire::kChunkMagic;
+  last->index = place.index();
+  last->process = g_slot_index;
+  last->drained = 0;
+  last->tid = last->pid = static_cast<uint32_t>(getpid());
+  last->state = kSweeping;
+  WriteUnlessRetired(place.fd(), last);
+  EXPECT_TRUE(place.IsUntouched());
+  EXPECT_EQ(last->state, kSweeping);
+  const uint32_t owned = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
+  last->state = owned;
+  WriteUnlessRetired(place.fd(), last);
+  EXPECT_FALSE(place.IsUntouched());
+  EXPECT_EQ(last->state, owned);
+  RetireChunk(last);
+  EXPECT_EQ(last->state, wire::kChunkFree);
 }
 
 }  // namespace
